@@ -23,25 +23,6 @@ Dims stride_of(const std::optional<Dims>& stride, const Dims& kernel_size) { ret
 Tensor as_picture(const Tensor& x) { return fn::unsqueeze(x, int64_t(-2)); }
 Tensor as_line(const Tensor& x) { return fn::squeeze(x, Dims{-2}); }
 
-Dims unpooled_size(const Tensor& x, const MaxUnpool& op) {
-  const int n = op.kernel_size.n;
-  Dims usual;
-  for (int i = 0; i < n; i++)
-    usual.push(checked_add(checked_mul(x.sizes()[x.ndim() - n + i] - 1, op.stride[i]), op.kernel_size[i] - 2 * op.padding[i]));
-  if (!op.output_size) {
-    for (int i = 0; i < n; i++)
-      check<ValueError>(usual[i] >= 0, "max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[", i, "]=", usual[i]);
-    return usual;
-  }
-  Dims size;
-  for (int i = std::max(op.output_size->n - n, 0); i < op.output_size->n; i++) size.push((*op.output_size)[i]);
-  check<ValueError>(size.n == n, "output_size should be a sequence containing ", n, " or ", n + 2, " elements, but it has a length of '", op.output_size->n, "'");
-  for (int i = 0; i < n; i++)
-    check<ValueError>(usual[i] - op.stride[i] < size[i] && size[i] < usual[i] + op.stride[i], "invalid output_size \"", size, "\" (dim ", i,
-                      " must be between ", usual[i] - op.stride[i], " and ", usual[i] + op.stride[i], ")");
-  return size;
-}
-
 }  // namespace
 
 Tensor AvgPool1d::compose(Inputs in) const {
@@ -85,13 +66,14 @@ Tensor MaxPool1d::compose(Inputs in) const {
 
 Tensor MaxUnpool::compose(Inputs in) const {
   const Tensor &x = in[0], &indices = in[1];
-  const int n = kernel_size.n;
+  const int n = output_size.n;
   const std::string op = str("max_unpool", n, "d");
-  check(n > 0 && stride.n == n && padding.n == n, op, ": expected a kernel size, a stride and a padding for each axis, got ", kernel_size, ", ", stride, " and ", padding);
+  for (const auto& each : {stride, padding}) check(n > 0 && (!each || each->n == n), op, ": expected ", n, " strides and paddings, got ", each ? *each : Dims());
   check_batched(op.c_str(), x, n);
   check<NotImplemented>(x.numel() == 0 || is_floating(x.dtype()), op, ": not implemented for ", name_of(x.dtype()));
   check(!is_complex(x.dtype()) || !is_differentiated(x), op, " does not support automatic differentiation for outputs with complex dtype.");
-  const Dims size = unpooled_size(x, *this);
+  if (stride)
+    for (int64_t step : *stride) check(step > 0, "strides should be greater than zero, but got stride: ", *stride);
   check(indices.dtype() == DType::int64, "elements in indices should be type int64 but got: ", name_of(indices.dtype()));
   check(indices.sizes() == x.sizes(), "Expected shape of indices to be same as that of the input tensor (", x.sizes(), ") but got indices tensor with shape: ",
         indices.sizes());
@@ -102,7 +84,7 @@ Tensor MaxUnpool::compose(Inputs in) const {
   }
   result = lead;
   int64_t cells = 1;
-  for (int64_t s : size) cells = checked_mul(cells, s), result.push(s);
+  for (int64_t s : output_size) cells = checked_mul(cells, s), result.push(s);
   lead.push(cells);
   const Tensor values = fn::flatten(x, int64_t(-n), int64_t(-1));
   if (cells == 0) return fn::reshape(fn::slice(values, int64_t(-1), int64_t(0), int64_t(0), int64_t(1)), result);  // nothing is written, whatever the indices

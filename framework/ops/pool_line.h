@@ -51,15 +51,14 @@ struct MaxPool1d : Op {
 
 struct MaxUnpool : Op {
   static constexpr Signature signature =
-      "max_unpool_nd(input: Tensor, indices: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], output_size: list[int] | None = None) -> Tensor";
+      "max_unpool_nd(input: Tensor, indices: Tensor, output_size: list[int], stride: list[int] | None = None, padding: list[int] | None = None) -> Tensor";
   static constexpr auto doc =
-      "Puts values of (N, C, *in) or (C, *in) back where a max pool over as many axes as kernel_size has found them, zeros elsewhere. Shape: (N, C, "
-      "*output_size), by default the least that such windows cover. ValueError for a size that these do not give.";
+      "Puts values of (N, C, *in) or (C, *in) back where a max pool over as many axes as output_size has found them, zeros elsewhere. Shape: (N, C, *output_size).";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
-  Dims kernel_size, stride, padding;
-  std::optional<Dims> output_size;
-  static constexpr std::tuple fields{&MaxUnpool::kernel_size, &MaxUnpool::stride, &MaxUnpool::padding, &MaxUnpool::output_size};
+  Dims output_size;
+  std::optional<Dims> stride, padding;
+  static constexpr std::tuple fields{&MaxUnpool::output_size, &MaxUnpool::stride, &MaxUnpool::padding};
   Tensor compose(Inputs in) const;
 };
 

@@ -36,6 +36,21 @@ def test_maxima_go_back(rank):
     assert_same(back, x[0])
 
 
+SIZES = """3, 2, -1|3, 2, 4, 0|3, 2, 4, 1.0|3, 2, 4, 1, -1|3, 2, 4, 1.5|2, 2, 4, 1.5|2, 2, 4, 1.5, 0, (5, 5)|2, 2, 4, 1.0|2, 2, (2,)|2, 2, 2, (2,)|2, 2, (2, 2, 2)
+2, 2, (2,), None, 0, (4,)|2, 2, 2, None, 0, (4.0, 4)|2, 2, 2, None, 0, (t.tensor(4), 4)|2, 2, 2, None, 0, 5|2, 2, 2, None, 9|2, 3, 2|2, 2, 1 << 63|2, 2, 1 << 63, 1 << 63
+2, 2, 1 << 63, None, 0, (1, 2, 3, 6)|3, 3, (3, 2, 3), 2, 0, (1, 0, 3, 6, float("nan"))|3, 2, ((1 << 63) - 1, 4, 4), (1, 2, 2)|3, 2, 2, (-1 << 63, 1, 1)
+3, 2, -1 << 63, None, 0, (1, 2, 1, 2, 1)|2, 2, True, True|3, 2, 2, None, 0, (3, 4, 5)|2, 2, 2, None, 0, [3, 5]""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_what_size_maxima_go_back_to(text):
+    def back(t, x):
+        rank, axes, *rest = eval(f"({text})", {"t": t})
+        x = t.ones((2,) * (axes + 2))
+        return getattr(t.nn.functional, f"max_unpool{rank}d")(x, t.zeros_like(x).long(), *rest)
+    assert_same(back, what=text)
+
+
 @pytest.mark.parametrize("call, error", [
     (lambda t, x, i: t.nn.functional.max_unpool1d(x, i, 2, output_size=(99,)), ValueError), (lambda t, x, i: t.nn.functional.max_unpool1d(x, i, 2, output_size=(1, 2)), ValueError),
     (lambda t, x, i: t.nn.functional.max_unpool1d(x, i, (2, 2)), IndexError), (lambda t, x, i: t.nn.functional.max_unpool1d(x, i.int(), 2), RuntimeError),

@@ -77,26 +77,36 @@ max_pool2d = _max_pool(max_pool2d_with_indices, 2)
 max_pool3d = autocast_as("float32")(_max_pool(max_pool3d_with_indices, 3))
 
 
-def _whole(numbers):
-    """Integers in the place of truths and of fractions without a fraction, with which PyTorch only counts. ValueError for NaN."""
-    return tuple(int(x) if isinstance(x, (bool, float)) and (x != x or x == int(x)) else x for x in numbers)
+def _unpooled_size(input, kernel, stride, padding, output_size):
+    """How large what was pooled is: as `output_size` says, where windows of `kernel` give that, else the least. In Python's numbers, as in PyTorch, which
+    takes truths and fractions into account and knows no largest integer."""
+    sizes = input.shape[-len(kernel):] if kernel else ()
+    least = [(sizes[d] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(len(kernel))]
+    if output_size is None:
+        size = least
+    else:
+        size = output_size[2:] if len(output_size) == len(kernel) + 2 else output_size
+        if len(size) != len(kernel):
+            raise ValueError(f"output_size should be a sequence containing {len(kernel)} or {len(kernel) + 2} elements, but it has a length of '{len(size)}'")
+        for d, (n, step) in enumerate(zip(least, stride)):
+            if not (n - step < size[d] < n + step):
+                raise ValueError(f'invalid output_size "{size}" (dim {d} must be between {n - step} and {n + step})')
+    for d in range(len(kernel)):
+        positive = size[d] >= 0
+        if not isinstance(positive, bool):
+            raise TypeError(f"max_unpool: a size is expected to be a number, got {type(size[d]).__name__}")
+        if not positive:
+            raise ValueError(f"max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[{d}]={size[d]}")
+    return size
 
 
 def _max_unpool(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-        given = [len(x) if isinstance(x, (tuple, list)) else rank for x in (kernel_size, stride, padding)]
-        if given[0] > min(rank, *given[1:]):
-            raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
-        kernel = _whole(ntuple(kernel_size, rank, "kernel_size"))
-        stride = kernel if stride is None else _whole(ntuple(stride, rank, "stride"))
-        padding = _whole(ntuple(padding, rank, "padding"))
-        if output_size is None and any(isinstance(x, Tensor) for x in (*kernel, *stride, *padding)):
-            raise TypeError("max_unpool: a size that follows from a tensor is no number")  # which PyTorch's check of it takes no truth from
-        if output_size is not None and len(output_size) == rank + 2:
-            output_size = output_size[2:]  # of the batch and the channels nothing is asked
-        if output_size is not None and any(isinstance(x, int) and abs(x) >= 2**63 for x in output_size):
-            raise ValueError(f"invalid output_size {output_size}")
-        return _unpool(input, indices, kernel, stride, padding, output_size)
+        kernel, stride, padding = (tuple(x) if isinstance(x, (tuple, list)) else (x,) * rank for x in (kernel_size, kernel_size if stride is None else stride, padding))
+        size = _unpooled_size(input, kernel, stride, padding, output_size)
+        if len(size) != rank:
+            raise RuntimeError(f"max_unpool{rank}d: expected an output_size of {rank} elements, but got {len(size)}")
+        return _unpool(input, indices, size, *((stride, padding) if rank == 3 else ()))  # of the others nobody asks the stride
 
     max_unpool.__name__ = f"max_unpool{rank}d"
     max_unpool.__doc__ = f"Puts values back where max_pool{rank}d found them, zeros elsewhere."
