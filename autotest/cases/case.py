@@ -252,7 +252,11 @@ class Decoder:
 
     def changed(self) -> set:
         """The storages whose bytes are others than those of the case, in a framework that computes in the memory it was given."""
-        return {storage for storage, array in self._memory.items() if array.tobytes() != self._storages[storage][1][:array.nbytes]}
+        return {storage for storage, data in self.memory() if data != self._storages[storage][1][:len(data)]}
+
+    def memory(self) -> list:
+        """Storages and their bytes as they are now, in a framework that computes in the memory it was given."""
+        return [(storage, array.tobytes()) for storage, array in self._memory.items()]
 
     def _named(self, value: Named):
         if value.kind == "device":
@@ -277,7 +281,12 @@ class Decoder:
 
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
-        array = _aligned(self._storages[spec.storage][1], spec.dtype, spec.size)
+        data = self._storages[spec.storage][1]
+        if 0 in spec.size and data:  # what lies behind it is the storage's
+            count = len(data) // dtypes.numpy_dtype(spec.dtype).itemsize
+            array = self._memory.setdefault(spec.storage, _aligned(data, spec.dtype, (count,)))[:0].reshape(spec.size)
+            return self._from_numpy(array, spec.dtype)
+        array = _aligned(data, spec.dtype, spec.size)
         tensor = self._from_numpy(array, spec.dtype)
         if 0 not in spec.size:
             self.bases[spec.storage], self._memory[spec.storage] = tensor, array

@@ -26,7 +26,7 @@ from ..workers import repeat
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.trial import Trial
-from . import infinities, overlaps
+from . import infinities, memory, overlaps
 
 
 def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
@@ -38,7 +38,8 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
     found = _breaks(item) + _names_no_fault_twice(kind, item) + _writes_unasked(item) + overlaps.writes_over_itself(kind, item) + overlaps.reads_what_it_wrote(kind, item, got)
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
              + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
-             + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item))
+             + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item)
+             + memory.writes_behind(item) + memory.truths_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)
@@ -134,13 +135,10 @@ def _answer_over(item: Item, litter: list) -> Observation:
 def _reads_unset(kind, item: Item) -> list[Fault]:
     """What changes in the answer when PyTorch fills memory that it allocates, with NaN and the largest integers."""
     seed(torch)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
+    with memory.filled():
         found = kind.faults(item, kind.observe(torch, item))
-        found += _of_unset(item) if any(fault.property == "value" for fault in found) else []
-        return [fault for fault in found if "warning" not in (fault.property, fault.reason.split(":")[0])]  # of the algorithm itself
-    finally:
-        torch.use_deterministic_algorithms(False)
+    found += _of_unset(item) if any(fault.property == "value" for fault in found) else []
+    return [fault for fault in found if "warning" not in (fault.property, fault.reason.split(":")[0])]  # of the algorithm itself
 
 
 def _of_unset(item: Item) -> list[Fault]:
@@ -313,8 +311,7 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
         return []
     others = []
     for junk in _JUNK:
-        longer = [(dtype, data + junk) for dtype, data in item.case.storages]
-        others.append(kind.observe(torch, replace(item, case=replace(item.case, storages=longer))))
+        others.append(kind.observe(torch, replace(item, case=memory.with_behind(item.case, junk))))
     if item.expected.raised:
         return [Fault(ANYTHING, "raised by what lies behind an input")] if not all(got.raised for got in others) else []
     if item.pointwise:

@@ -11,8 +11,9 @@ from weir_autotest.cases.objects import ModuleCase
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
-from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _writes_beside_out, _writes_unasked
+from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked
 from weir_autotest.generate.infinities import left_out
+from weir_autotest.generate.memory import truths_unset, writes_behind
 from weir_autotest.generate.overlaps import reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
 from weir_autotest.workers.kinds import kind_of
@@ -116,3 +117,24 @@ def test_modules_of_whole_numbers_are_rerun_in_double_precision():
     exact = kind_of(item).reruns(torch, item)[0]
     single, double = (next(e.value.array() for e in journal.entries if e.label == "eval: output 0") for journal in (item.expected, exact))
     assert np.abs(double - np.exp([1, 2, 3])).max() < 1e-14 < np.abs(single - double).max()
+
+
+@pytest.mark.parametrize("count, training, behind", [(0, True, True), (1, True, False), (0, False, False)])
+def test_an_oracle_that_writes_behind_an_input_wavers(count, training, behind):
+    case = _ones((2, 1), (1,), (1,), (1,), (count,))
+    case = replace(case, args=(*case.args, training, 0.5, 1e-5))
+    assert bool(writes_behind(expect(Target("torch.native_batch_norm", ["native_batch_norm"]), case))) == behind
+
+
+def test_numbers_that_lie_behind_an_input_of_none_are_no_answer():
+    case = _ones((2, 1), (1,), (1,), (0,), (1,))
+    item = expect(Target("torch.native_batch_norm", ["native_batch_norm"]), replace(case, args=(*case.args, False, 0.5, 1e-5)))
+    assert any(fault.property == "value" for fault in _reads_elsewhere(kind_of(item), item))
+
+
+@pytest.mark.parametrize("path, sizes, unset", [("nn.functional.multi_margin_loss", (0, 5), True), ("logical_not", (3, 5), False)])
+def test_truths_that_nobody_wrote_are_no_answer(path, sizes, unset):
+    x = TensorSpec(0, "bool", sizes, row_major(sizes), 0, 0, False)
+    labels = (TensorSpec(1, "int64", (0,), (1,), 0, 1, False),) if unset else ()
+    item = expect(Target(f"torch.{path}", [path]), Case((x, *labels), {}, [("bool", bytes(int(np.prod(sizes)))), ("int64", b"")]))
+    assert not item.expected.raised and bool(truths_unset(kind_of(item), item)) == unset
