@@ -196,9 +196,7 @@ def module_load(self, other, assign=False):
 
 
 def resize_as(self, tensor):
-    """resize to the other's sizes. RuntimeError for conjugate views, as PyTorch's."""
-    if self.is_conj():
-        raise RuntimeError("resize_as: not supported for conjugate views; resolve_conj() first")
+    """resize to the other's sizes."""
     if tensor.shape.numel() != self.numel():
         return resize(self, *tensor.shape)  # which refuses
     _warn("non-inplace resize_as is deprecated", stacklevel=2)
