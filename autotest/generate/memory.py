@@ -27,7 +27,11 @@ def writes_behind(item: Item) -> list[Fault]:
     except Exception:  # it may refuse another time; what it wrote before is asked all the same
         pass
     kept = all(data.endswith(longer.storages[storage][1][len(item.case.storages[storage][1]):len(data)]) for storage, data in decoder.memory())
-    return [] if kept else [Fault(ANYTHING, "written behind the memory of an input")]
+    if kept:
+        return []
+    if item.case.relation == "out":  # of which its other answer is known
+        return [Fault("out", "written behind out=", "values", i) for i in range(len(item.expected.values))]
+    return [Fault(ANYTHING, "written behind the memory of an input")]
 
 
 def truths_unset(kind, item: Item) -> list[Fault]:
@@ -64,4 +68,4 @@ def filled():
         torch.use_deterministic_algorithms(False)
 
 
-_UNWRITTEN = b"\xa5" * 64
+_UNWRITTEN = b"\xa5" * 4096

@@ -15,6 +15,7 @@ from ..cases.case import Case, Decoder, Unmappable, cotangents, gradient_inputs,
 from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
 
+_ROOM = 1024  # elements
 _MOST = 1 << 23  # elements of a result: a batch holds those of all its cases, and their gradients, several times
 
 
@@ -84,9 +85,16 @@ class Trial:
 
     def _owned(self, out, spec):
         if not spec.offset:
-            return out.clone()
+            own = out.clone()
+            return own if own.is_contiguous() else self._with_room(own)
         self._around[spec.id] = self._decoder.bases[spec.storage].clone()
         return self._W.as_strided(self._around[spec.id].detach(), spec.size, spec.stride, spec.offset)
+
+    def _with_room(self, own):
+        """The same in memory that goes on behind it: a kernel that takes strides for others, as PyTorch's `tril` does, must not write to the allocator's."""
+        reach = 1 + sum((size - 1) * stride for size, stride in zip(own.shape, own.stride())) if own.numel() else 0
+        room = self._W.empty((reach + own.numel() + _ROOM,), dtype=own.dtype)
+        return self._W.as_strided(room, own.shape, own.stride(), 0).copy_(own)
 
     def _context(self):
         if self._case.relation != "autocast":
