@@ -54,7 +54,7 @@ class Judge:
             found = kind.repeated(W, item, got)
         if not mutant and "graph" in self._checks and not any(map(lacks_call, found)):
             found = found + kind.traced(W, item, got)
-        disputed = any(fault.phase or fault.property == "out" for fault in found)  # numbers, or where they went
+        disputed = any(fault.phase or fault.property in ("out", "inplace", "stride", "warning") for fault in found)  # numbers, where they went, or a copy of the oracle's
         return found, got if disputed else None, planted.applied and mutant not in kind.unseen
 
 

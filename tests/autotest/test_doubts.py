@@ -11,7 +11,8 @@ from weir_autotest.cases.objects import ModuleCase
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
-from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked
+from weir_autotest.generate.conjugates import copied
+from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
 from weir_autotest.generate.infinities import left_out
 from weir_autotest.generate.memory import truths_unset, writes_behind
 from weir_autotest.generate.overlaps import reads_what_it_wrote, writes_over_itself
@@ -138,3 +139,22 @@ def test_truths_that_nobody_wrote_are_no_answer(path, sizes, unset):
     labels = (TensorSpec(1, "int64", (0,), (1,), 0, 1, False),) if unset else ()
     item = expect(Target(f"torch.{path}", [path]), Case((x, *labels), {}, [("bool", bytes(int(np.prod(sizes)))), ("int64", b"")]))
     assert not item.expected.raised and bool(truths_unset(kind_of(item), item)) == unset
+
+
+def test_an_oracle_that_writes_behind_out_is_held_to_its_other_answer():
+    """`tril` of a batch takes an `out=` whose matrices lie apart for a row-major one."""
+    x, out = (TensorSpec(i, "int64", (3, 3, 5, 5), stride, 0, i, False) for i, stride in enumerate([(75, 25, 5, 1), (1, 3, 9, 45)]))
+    numbers = np.arange(1, 226).tobytes()
+    item = expect(Target("torch.tril", ["tril"]), Case((x,), {"out": out}, [("int64", numbers)] * 2, relation="out"))
+    right = torch.tril(torch.arange(1, 226).reshape(3, 3, 5, 5)).numpy()
+    for answer, excused in ((right, True), (right + 1, False)):
+        got = replace(item.expected, values=[replace(item.expected.values[0], data=np.ascontiguousarray(answer).tobytes())])
+        assert any((fault.property, fault.phase) == ("out", "values") for fault in wavers(item, got)) == excused
+
+
+@pytest.mark.parametrize("strides, conj, excused", [((12, 1, 4), True, True), ((12, 4, 1), True, False), ((12, 1, 4), False, False)])
+def test_strides_of_what_is_copied_to_be_conjugated(strides, conj, excused):
+    x = TensorSpec(0, "complex64", (1, 2, 4, 3), (24, 12, 1, 4), 0, 0, False, conj=conj)
+    item = expect(Target("torch.Tensor.squeeze_", ["Tensor.squeeze_"]), Case((x, 0), {}, [("complex64", np.ones(24, "complex64").tobytes())], relation="inplace"))
+    got = replace(item.expected, strides=[strides], warned=())
+    assert any("stride" in fault.reason for fault in copied(kind_of(item), item, got)) == excused
