@@ -31,6 +31,20 @@ void check_mode(const char* op, const Str& mode, std::initializer_list<std::stri
   throw NotImplemented(str(op, ": unrecognised mode ", mode.view()));
 }
 
+// PyTorch copies the ends within its result, after what is left of the input: where that is less than is taken from it, the places lie over those written to, which is
+// refused where they are one piece of memory.
+void check_wraps(const Dims& input, const Dims& result, const Dims& pad) {
+  if (result.contains(0)) return;
+  for (int i = 0; i < pad.n / 2; i++) {
+    const int d = result.n - 1 - i;
+    const int64_t most = std::max(pad[2 * i], pad[2 * i + 1]), left = input[d] + std::min<int64_t>(pad[2 * i], 0) + std::min<int64_t>(pad[2 * i + 1], 0);
+    check(most <= 0 || left > 0, "pad: nothing is left of dimension ", d, " of input ", input, " to wrap around for padding ", pad);
+    const bool one_piece = std::all_of(result.begin(), result.begin() + d, [](int64_t n) { return n == 1; });
+    check(left >= most || !one_piece, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location: padding ", pad,
+          " wraps around more than is left of dimension ", d, " of input ", input);
+  }
+}
+
 }  // namespace
 
 Meta PadBorder::infer(Inputs in) const {
@@ -49,6 +63,7 @@ Meta PadBorder::infer(Inputs in) const {
     check(!(mode == "circular") || (before <= n && after <= n), "pad: Padding value causes wrapping around more than once.");
     check(n > 0 && sizes[d] >= 0, "pad: input (size: ", n, ") at dimension ", d, " is too small for padding (", before, ", ", after, ")");
   }
+  if (mode == "circular") check_wraps(x.sizes(), sizes, pad);
   return {sizes, x.dtype(), x.device()};
 }
 Tensors PadBorder::vjp(const Saved& s, const Tensor& dy) const {

@@ -136,3 +136,17 @@ def test_a_weight_of_zero_beside_an_infinite_number(mode, options, dtype):
     x = torch.randn(1, 2, 4, 7, generator=torch.manual_seed(0)).to(dtype)
     x[0, 0, 1, 3] = float("inf")
     assert_same(lambda t, x: t.nn.functional.interpolate(x, mode=mode, **options), x, rtol=2e-3 if dtype == torch.float16 else 1e-4, atol=1e-3 if dtype == torch.float16 else 1e-5)
+
+
+@pytest.mark.parametrize("pad", [(-2, 2), (-1, 2), (3, -1), (2, -1), (3, -2), (-1, 1), (-3, 3), (1, -2), (3, 3, 3, -1), (1, 2, -1, 2), (-1, 1, 1, 2)])
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 1, 2, 3), (1, 1, 3, 3), (1, 1, 1)])
+def test_circular_pads_of_more_than_a_crop_leaves(pad, shape):
+    """PyTorch refuses to copy over what it reads, and leaves what has nothing to be taken from as memory was."""
+    if len(pad) != 2 * (len(shape) - 2):
+        return
+    left = [n + min(pad[2 * i], 0) + min(pad[2 * i + 1], 0) for i, n in enumerate(shape[:1:-1])]
+    if any(n == 0 < max(pad[2 * i:2 * i + 2]) for i, n in enumerate(left)):
+        with pytest.raises(RuntimeError):
+            weir.nn.functional.pad(weir.ones(shape), pad, mode="circular")
+    else:
+        check(lambda F, x: F.pad(x, pad, mode="circular"), shape)
