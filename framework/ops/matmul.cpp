@@ -44,12 +44,13 @@ Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
 
 }  // namespace
 
-Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.size(-1) ? alpha : Scalar(1.0); }
+bool multiplies(const Tensor& a, const Tensor& product) { return a.numel() && product.numel(); }
+Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.numel() ? alpha : Scalar(1.0); }
 
-Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library) {
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library, bool multiplied) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
   for (const Scalar& s : {a, b})  // before integers lose their fractions
-    if (product.numel()) check_held(Held::wide, s, product.dtype());
+    if (product.numel() && multiplied) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));
@@ -65,7 +66,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   const Tensor scaled = without ? ignored(product) : recorded ? times(product, alpha) : product;
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
-  if (recorded) return scaled + times(input, beta);  // the product first: its strides are the result's
+  if (recorded || (!multiplied && product.dtype() != DType::boolean)) return scaled + times(input, beta);  // the product first: its strides are the result's
   fn::add.inplace(scaled, input, beta);
   return scaled;
 }
@@ -155,6 +156,8 @@ Tensor Matmul::compose(Inputs in) const {
     // One product over all rows.
     r = reshape(mm(reshape(a, Dims{batch_of(a).product() * n, m}), b), with_matrix(batch_of(a), n, p));
   } else {
+    // Where PyTorch makes one product of all, it compares dtypes also where there is nothing to multiply.
+    if (row || (a.ndim() == 2 && a.has_flag(kRequiresGrad))) check_types("matmul", a, b);
     Dims batch = broadcast("matmul", batch_of(a), batch_of(b));
     auto flat = [&](const Tensor& x) {
       Tensor e = batch_of(x) == batch ? x : expand(x, with_matrix(batch, x.size(-2), x.size(-1)));
@@ -172,7 +175,7 @@ Tensor Matmul::compose(Inputs in) const {
 Tensor Addmm::compose(Inputs in) const {
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor product = mm(a, b);
-    return scaled_sum("addmm", given, product, beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()));
+    return scaled_sum("addmm", given, product, beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, product));
   });
 }
 Tensor Baddbmm::compose(Inputs in) const {
@@ -181,7 +184,7 @@ Tensor Baddbmm::compose(Inputs in) const {
     const Tensor product = bmm(a, b);
     constexpr int64_t kSmall = 400;  // below, PyTorch multiplies in a loop of its own
     const bool by_library = !is_reduced(in[1].dtype()) && checked_mul(checked_mul(a.size(1), a.size(2)), b.size(2)) >= kSmall;
-    return scaled_sum("baddbmm", given, product, beta, factor_of_product(a, alpha), by_library);
+    return scaled_sum("baddbmm", given, product, beta, factor_of_product(a, alpha), by_library, multiplies(a, product));
   }));
 }
 

@@ -88,9 +88,13 @@ template <class F> Tensor rounded_once(Inputs in, F&& sum) {
   auto wide = [](const Tensor& x) { return cast_to(x, DType::float32); };
   return cast_to(sum(wide(in[0]), wide(in[1]), wide(in[2])), type);
 }
-/// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count.
-Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha, bool by_library = false);
-/// alpha, unless it is multiplied with sums over no elements, as rows of `a` have them: PyTorch makes none.
+/// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count. Where nothing was `multiplied`, beta is a number
+/// that a tensor is multiplied with, which may lie beyond its dtype, as in PyTorch.
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha, bool by_library = false,
+                  bool multiplied = true);
+/// Whether the product of `a` and another tensor is one of any elements.
+bool multiplies(const Tensor& a, const Tensor& product);
+/// alpha, unless it is multiplied with sums over no elements, as where `a` has none: PyTorch makes none.
 Scalar factor_of_product(const Tensor& a, const Scalar& alpha);
 
 }  // namespace weir

@@ -157,7 +157,7 @@ Tensor Addbmm::compose(Inputs in) const {
   check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor products = fn::matmul(a, b);
-    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()));
+    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, products));
   }));
 }
 
