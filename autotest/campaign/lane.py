@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import threading
 from dataclasses import replace
 
@@ -29,6 +30,8 @@ def _about(fault: Fault) -> tuple:
     return fault.property, fault.phase, fault.position, fault.reason.split(":")[0] if fault.property in WAYS and not fault.phase else ""
 
 
+#: What glibc says of a heap that was written over.
+_CORRUPTED = re.compile(r"SIGABRT.*(free\(\)|malloc|corrupt)")
 #: What the subject does beside the call itself, and the properties that need it.
 _CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}}
 
@@ -184,7 +187,7 @@ class Lane:
         return self.subject.receive(self._settings.timeout)
 
     def _settle(self, score: Score, blob: bytes, answers: list) -> None:
-        """`answers`: per item its faults, the observation where numbers are in dispute, and a flag of mutation."""
+        """`answers`: per item its faults, the observation where there are any, and a flag of mutation."""
         score.cases += len(answers)
         answers = [([fault for fault in faults if self._wanted(fault)], got) for faults, got, _ in answers]
         wrong = [(i, faults, got) for i, (faults, got) in enumerate(answers) if faults]
@@ -213,11 +216,13 @@ class Lane:
 
     def _doubted(self, score: Score, item, faults: list[Fault], doubt: str, *given) -> list[Fault]:
         """The faults less those in what PyTorch answers differently at times, as where it reads unset memory. A doubt that
-        cannot be settled, since the oracle dies of it, excuses nothing."""
+        cannot be settled, since the oracle dies of it, excuses nothing, unless the allocator ended it: it has written to memory that is not its own."""
         try:
             wavering = self.ask(doubt, item, *given)
-        except WorkerLost:
-            return faults
+        except WorkerLost as lost:
+            if not _CORRUPTED.search(str(lost)):
+                return faults
+            wavering = [Fault(ANYTHING, f"the oracle {lost}")]
         certain = [fault for fault in faults if fault.absent or not _wavers(fault, wavering)]
         for fault in faults:
             if fault not in certain:

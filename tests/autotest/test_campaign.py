@@ -23,7 +23,7 @@ from weir_autotest.generate.author import Author
 from weir_autotest.record import campaign_record
 from weir_autotest.workers.mutants import CONTROL
 from weir_autotest.workers.trial import Observation, Trial
-from weir_autotest.workers.worker import Worker
+from weir_autotest.workers.worker import Worker, WorkerLost
 from weir_reports.records import validate
 
 #: PyTorch with one wrong op per kind of fault.
@@ -213,6 +213,33 @@ def test_a_fault_of_the_harness_excuses_nobody():
     lane.judge(score, pickle.dumps([Item(0, Target("torch.neg", ["neg"]), Case(), Observation())]))
     assert score.states()["crash"] == "FAIL" and not score.oracle_limit
     assert "the harness raised NameError" in score.failures[0].reason
+
+
+class Ending:
+    """A worker that ends of everything it is asked."""
+
+    def __init__(self, how):
+        self._how = how
+
+    def send(self, message):
+        pass
+
+    def receive(self, timeout):
+        raise WorkerLost(self._how)
+
+    def stop(self):
+        pass
+
+
+@pytest.mark.parametrize("how, charged", [
+    ("killed by SIGABRT: free(): invalid next size (fast)", False), ("killed by SIGABRT: malloc_consolidate(): invalid chunk size", False),
+    ("killed by SIGABRT: terminate called without an active exception", True), ("no answer within 60 s", True)])
+def test_an_oracle_that_writes_over_its_heap_is_no_oracle(how, charged):
+    lane, score = Lane(Settings()), Score("lu_unpack", "lu_unpack", "float32")
+    lane.oracle = Ending(how)
+    lane.subject = Answering([([Fault("value", "wrong")], None, False)])
+    lane.judge(score, pickle.dumps([Item(0, Target("torch.lu_unpack", ["lu_unpack"]), Case(), Observation())]))
+    assert bool(score.failures) == charged
 
 
 def test_a_worker_that_has_grown_is_replaced():
