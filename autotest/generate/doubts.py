@@ -403,20 +403,26 @@ def one_by_one(company: int, function):
 
 
 def _warns_of_no_out(item: Item) -> list[Fault]:
-    """Whether PyTorch warns of an `out=` that is resized where none was given: of memory of its own, as in `ldexp` of halves."""
-    if not isinstance(item.case, Case) or item.case.relation != "call" or "UserWarning" not in item.expected.warned:
+    """Whether PyTorch warns of an `out=` that is resized where none was given, or one of no elements, of which it does not warn: of memory of its own, as in
+    `ldexp` of halves and in `ihfftn` along one axis."""
+    case = item.case
+    if not isinstance(case, Case) or case.relation not in ("call", "out") or "UserWarning" not in item.expected.warned:
+        return []
+    outs = [leaf for leaf in leaves(case.kwargs.get("out")) if case.relation == "out" and isinstance(leaf, TensorSpec)]
+    if any(0 not in spec.size for spec in outs):
         return []
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        _called(item)
-    return [Fault("warning", "warnings: of an out= that nobody gave") for warning in shown if "An output with one or more elements was resized" in str(warning.message)]
+        _called(item, **{"out": torch.empty(0, dtype=getattr(torch, outs[0].dtype))} if len(outs) == 1 else {})
+    fault = Fault("out" if outs else "warning", "warning: of an out= that nobody gave" if outs else "warnings: of an out= that nobody gave")
+    return [fault for warning in shown if "An output with one or more elements was resized" in str(warning.message)]
 
 
-def _called(item: Item):
+def _called(item: Item, **given):
     """What the call returns."""
     decoder = Decoder(torch, item.case.storages)
     with torch.no_grad():  # so that an in-place call may write to a leaf
-        return item.target.resolve(torch)(*decoder.decode(item.case.args), **decoder.decode(item.case.kwargs))
+        return item.target.resolve(torch)(*decoder.decode(item.case.args), **(decoder.decode(item.case.kwargs) | given))
 
 
 def _lies_outside(item: Item) -> list[Fault]:

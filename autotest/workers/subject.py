@@ -34,7 +34,7 @@ class Judge:
         self._W, self._checks = W, checks
 
     def judge(self, items: list, mutant: str = "") -> list:
-        """Per case its faults, what was observed where numbers are in dispute, and whether the planted fault `mutant` changed
+        """Per case its faults, what was observed where there are any, and whether the planted fault `mutant` changed
         anything."""
         return [self._judge(item, mutant) for item in items]
 
@@ -54,8 +54,7 @@ class Judge:
             found = kind.repeated(W, item, got)
         if not mutant and "graph" in self._checks and not any(map(lacks_call, found)):
             found = found + kind.traced(W, item, got)
-        disputed = any(fault.phase or fault.property in ("out", "inplace", "stride", "warning") for fault in found)  # numbers, where they went, or a copy of the oracle's
-        return found, got if disputed else None, planted.applied and mutant not in kind.unseen
+        return found, got if found else None, planted.applied and mutant not in kind.unseen
 
 
 def _lacks_method(item, got) -> bool:
