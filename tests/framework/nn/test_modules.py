@@ -69,3 +69,20 @@ def test_no_module_of_torch_is_unknown():
 
 
 KNOWN_ABSENT = set()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
+@pytest.mark.parametrize("mask", [None, "bool", "float32", "complex64"])
+@pytest.mark.parametrize("padding", [None, "bool", "int64"])
+@pytest.mark.filterwarnings("ignore")
+def test_an_encoder_looks_at_masks_first(dtype, mask, padding):
+    def outcome(t):
+        masks = [None if name is None else t.zeros(shape).to(getattr(t, name)) for name, shape in ((mask, (3, 3)), (padding, (2, 3)))]
+        layer = t.nn.TransformerEncoderLayer(4, 2, 8)
+        for module in (layer, t.nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)):
+            try:
+                module(t.ones(3, 2, 4).to(getattr(t, dtype)), masks[0], src_key_padding_mask=masks[1])
+                yield ""
+            except Exception as error:
+                yield type(error).__name__
+    assert list(outcome(weir)) == list(outcome(torch))

@@ -23,12 +23,12 @@ def multi_head_attention_forward(
     Source: Vaswani et al. 2017.
     """
     _check_axes(query, key, value, num_heads, attn_mask, key_padding_mask)
-    _check_mask("key_padding_mask", key_padding_mask, query.dtype)
+    check_mask("key_padding_mask", key_padding_mask, query.dtype)
     if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype != attn_mask.dtype:
         warnings.warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.", stacklevel=2)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    _check_mask("attn_mask", attn_mask, query.dtype)
+    check_mask("attn_mask", attn_mask, query.dtype)
     if query.shape[-1] != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
     if embed_dim_to_check // num_heads * num_heads != embed_dim_to_check:
@@ -62,7 +62,7 @@ def _check_given(heads, name, query, num_heads, biased):
             raise AssertionError(f"expecting {name}.size({axis}) of {expected}, but got {heads.shape[axis]}")
 
 
-def _check_mask(name, mask, dtype):
+def check_mask(name, mask, dtype):
     """Raises AssertionError of what is no mask, RuntimeError where `dtype` cannot hold minus infinity, for which a True stands."""
     if mask is None or mask.is_floating_point():
         return

@@ -5,6 +5,7 @@ import copy
 import weir
 import weir.nn.functional as F
 from weir.nn import init
+from weir.nn.functional.attention import check_mask
 
 from .attention import MultiheadAttention
 from .container import ModuleList
@@ -22,6 +23,15 @@ def _activation(activation):
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
     return F.relu if activation == "relu" else F.gelu
+
+
+def _check_masks(src, padding, mask):
+    """Looks at the masks before anything is computed, as PyTorch's encoders do and its decoders do not: they take truths to numbers of src's dtype, and the
+    attention within looks again at what that has made."""
+    for name, given in (("src_key_padding_mask", padding), ("src_mask", mask)):
+        check_mask(name, given, src.dtype)
+        if given is not None and given.dtype == weir.bool and src.is_complex():
+            raise AssertionError(f"only bool and floating types of {name} are supported")
 
 
 class TransformerEncoderLayer(Module):
@@ -43,6 +53,7 @@ class TransformerEncoderLayer(Module):
         self.activation = _activation(activation)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        _check_masks(src, src_key_padding_mask, src_mask)
         if self.norm_first:
             src = src + self._sa_block(self.norm1(src), src_mask, src_key_padding_mask, is_causal=is_causal)
             return src + self._ff_block(self.norm2(src))
@@ -110,6 +121,7 @@ class TransformerEncoder(Module):
         self.num_layers, self.norm = num_layers, norm
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        _check_masks(src, src_key_padding_mask, mask)
         self.layers[0]  # IndexError where there is none, as in PyTorch
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, bool(is_causal))
