@@ -43,6 +43,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         for output, given in zip(outputs, _grads(outputs, grad_tensors)):
             if given is None and output.requires_grad and output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if isinstance(given, Tensor) and isinstance(output, Tensor) and given.shape != output.shape:
+                raise RuntimeError(f"Mismatch in shape: a gradient has a shape of {given.shape} and its output a shape of {output.shape}")
         retain, create_graph = operator.index(retain), operator.index(create_graph)  # by C's rules for numbers, as in PyTorch
     if create_graph:
         _warn_once("Using backward() with create_graph=True creates a reference cycle between a parameter and its gradient. Prefer autograd.grad, or set "

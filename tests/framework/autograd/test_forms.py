@@ -246,3 +246,14 @@ def test_gradients_keep_their_strides_where_the_policy_is_off():
         policy(True)
         return found + [after(weighed)]
     assert strides(weir) == strides(torch)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (3,)])
+def test_gradients_of_another_shape_are_refused_before_flags_are_read(shape):
+    errors = []
+    for t in (torch, weir):
+        x = t.ones(2, 3, requires_grad=True)
+        with pytest.raises((RuntimeError, TypeError)) as raised:
+            t.autograd.backward([x * 2], [t.ones(shape)], retain_graph="no")
+        errors.append(raised.type)
+    assert errors[0] == errors[1]
