@@ -1,4 +1,4 @@
-"""Numbers given as no signature tells, and the warnings of a call."""
+"""Arguments given as no signature tells, and the warnings of a call."""
 
 import numpy as np
 import pytest
@@ -33,6 +33,24 @@ def always(monkeypatch):
                                            (True, {int, np.bool_, TensorSpec, type(None)}), (1j, {np.complex128, complex}), ([1, 0], {tuple, TensorSpec, list})])
 def test_numbers_are_given_in_all_ways(always, number, kinds):
     assert {type(given(number, seed)[0]) for seed in range(200)} == kinds
+
+
+def test_texts_and_tensors_are_given_in_other_ways(always):
+    indices = TensorSpec(1, "int64", (2,), (1,), 0, 1, False)
+    case = Case((SPEC, indices, "sum"), {}, [*STORAGES, ("int64", np.array([1, 0]).tobytes())])
+    texts, dtypes, numbers = set(), set(), set()
+    for seed in range(300):
+        made = odd.oddly(case, Choices(seed))
+        assert made.args[0] is SPEC, "the first tensor says what the call is about"
+        texts.add(made.args[2])
+        dtypes.add((made.args[1].dtype, made.args[1].size))
+        if made.args[1].size == ():
+            held, data = made.storages[made.args[1].storage]
+            numbers.add(np.frombuffer(data, held)[0].item())
+        Decoder(torch, made.storages).decode(made.args)
+    assert texts == {"sum", "SUM", "", "nothing", "Sum"}
+    assert dtypes == {("int64", (2,)), ("int64", ()), ("float64", ()), *((narrow, (2,)) for narrow in ("int32", "int16", "int8", "uint8"))}
+    assert {300, 2**40, -2**63, 1e39} < numbers
 
 
 def test_no_choices_leave_a_call_as_it_is():
