@@ -158,10 +158,15 @@ Tensor NormalAround::compose(Inputs in) const {
   if (!is_inexact(dtype)) return cast_to(r * std + mean, dtype);
   fn::mul.inplace(r, std);  // in place, so row by row
   fn::add.inplace(r, mean);
-  // The result has a history, and gradients of zero: what is drawn is no function of its mean. Source: PyTorch's derivatives.yaml.
-  for (const Tensor& x : in)
-    if (x && is_differentiated(x)) r = row_major_of(fn::where(full_of(Meta(Dims{}, DType::boolean), Scalar(true)), r, cast_to(x, dtype)));
+  auto differentiated = [](const Tensor& x) { return x && is_differentiated(x) ? x : Tensor(); };
+  const Tensor by_mean = differentiated(in[0]), by_std = differentiated(in[1]);
+  if (by_mean || by_std) fn::drawn_around.inplace(r, by_mean, by_std);
   return r;
+}
+Meta DrawnAround::infer(Inputs in) const { return like(in[0]); }
+Tensors DrawnAround::vjp(const Saved& s, const Tensor& dy) const {
+  auto zeros = [&](int i) { return s.needs(i) ? zeros_of(s.input_meta(i)) : Tensor(); };
+  return {dy, zeros(1), zeros(2)};
 }
 Tensor RandInt::compose(Inputs in) const {
   return RandIntFrom{{}, 0, high, size, generator, dtype, device}.compose(in);

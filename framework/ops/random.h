@@ -211,6 +211,16 @@ struct NormalAround : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct DrawnAround : Op {
+  static constexpr Signature signature = "drawn_around(input: Tensor, mean: Tensor | None, std: Tensor | None) -> Tensor";
+  static constexpr auto doc = "input, drawn around mean by std, with a history: what is drawn is no function of them, and so their gradients are zeros. "
+                              "Source: PyTorch's derivatives.yaml.";
+  static constexpr Module module = Module::hidden;
+  static constexpr InplaceRule inplace{.offered = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct RandInt : Factory {
   static constexpr Signature signature = "randint(high: int, size: list[int], *, generator: Generator | None = None, "
                                          "dtype: dtype | None = None, device: device | None = None) -> Tensor";
@@ -309,12 +319,13 @@ struct RandIntLikeFrom : Factory {
   Tensor compose(Inputs in) const;
 };
 
-using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliOf, BernoulliFill, DrawnFill, RReluNoise, RandPerm, DropoutWithMask, MaskScale, Dropout, Rand, Randn, NormalAround, NormalSized,
+using RandomOps = OpList<Uniform, Normal, DrawnAround, RandomInt, Bernoulli, BernoulliOf, BernoulliFill, DrawnFill, RReluNoise, RandPerm, DropoutWithMask, MaskScale, Dropout, Rand, Randn, NormalAround, NormalSized,
                          RandInt, RandIntFrom, Permutation, RandLike, RandnLike, RandIntLikeTensor, RandIntLike,
                          RandIntLikeFrom>;
 
 namespace fn {
 inline constexpr Fn<Uniform> uniform;
+inline constexpr Fn<DrawnAround> drawn_around;
 inline constexpr Fn<Normal> normal_fill;
 inline constexpr Fn<RandomInt> random_range;
 inline constexpr Fn<Bernoulli> bernoulli;

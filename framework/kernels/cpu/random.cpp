@@ -327,6 +327,10 @@ void fill_log_normal(const Tensor& out, Generator& g, double mean, double std) {
     });
   });
 }
+void drawn_around(const DrawnAround&, Inputs in, Outputs out) {
+  if (out[0].raw() != in[0].raw()) run_copy(in[0], out[0]);  // in place there is nothing to do but to be recorded
+}
+
 void drawn_fill(const DrawnFill& op, Inputs, Outputs out) {
   if (out[0].numel() == 0) return;  // of any dtype
   Generator& g = of(op.generator);
@@ -424,6 +428,7 @@ static const bool registered = [] {
   set_kernel<Bernoulli, bernoulli>(cpu);
   set_kernel<BernoulliFill, bernoulli_fill<BernoulliFill>>(cpu);
   set_kernel<BernoulliOf, bernoulli_fill<BernoulliOf>>(cpu);
+  set_kernel<DrawnAround, drawn_around>(cpu);
   set_kernel<DrawnFill, drawn_fill>(cpu);
   set_kernel<RReluNoise, rrelu_noise>(cpu);
   set_kernel<RandPerm, randperm>(cpu);
