@@ -14,6 +14,8 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+constexpr int64_t kShort = 12;  // elements of a line that is done before one beside it has begun to pay
+
 template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
 
 // Lines along an axis that are walked side by side: a sum waits for the one before it, those of neighbours need not. Adjacent ones make
@@ -76,6 +78,22 @@ template <class Of, class T> void walk(const Lines& lines, const T* x, T* y, int
     lines.side_by_side(count, [&](int64_t l, int64_t at) { y[at] = T(total[l] = Of::join(total[l], Total<T>(x[at]))); });
 }
 
+// Running totals of `count` lines of a few elements in a row: each on its own, since the next one does not wait for it.
+template <class Of, class T> void walk_short(const T* x, T* y, int64_t count, int64_t n) {
+  auto walk_each = [&](auto n) {
+    for (int64_t l = 0; l < count; l++, x += n, y += n) {
+      Total<T> total = Of::template start<Total<T>>();
+      for (int64_t k = 0; k < n; k++) y[k] = T(total = Of::join(total, Total<T>(x[k])));
+    }
+  };
+  switch (n) {
+    case 2: return walk_each(std::integral_constant<int64_t, 2>());
+    case 3: return walk_each(std::integral_constant<int64_t, 3>());
+    case 4: return walk_each(std::integral_constant<int64_t, 4>());
+    default: return walk_each(n);
+  }
+}
+
 // Running sums of one long line: of its parts side by side, each from the sum of those before it.
 template <class T> void walk_parts(const T* x, T* y, int64_t n) {
   const int64_t parts = Lines::kMost, m = n / parts;
@@ -130,6 +148,9 @@ template <class Of> void scan(const Tensor& input, const std::optional<DType>& b
           for (int64_t l = 0; l < axis.outer; l++) walk_parts(x + l * axis.n, y + l * axis.n, axis.n);
           return;
         }
+      if (axis.inner == 1 && axis.n <= kShort)
+        return parallel_for(axis.outer, std::max<int64_t>(1, kGrain / 4 / axis.n),
+                            [&](int64_t b, int64_t e) { walk_short<Of>(x + b * axis.n, y + b * axis.n, e - b, axis.n); });
       const Lines lines(axis);
       lines.each([&](int64_t first, int64_t count) {
         Total<T> total[Lines::kMost];

@@ -1,4 +1,4 @@
-"""Short axes, which kernels walk many at a time, against PyTorch. Source: framework/kernels/cpu/space.h, reduce.cpp, softmax.cpp, copying.cpp, index.cpp."""
+"""Short axes, which kernels walk many at a time, against PyTorch. Source: framework/kernels/cpu/space.h, reduce.cpp, scan.cpp, softmax.cpp, copying.cpp, index.cpp."""
 
 import numpy as np
 import pytest
@@ -70,6 +70,20 @@ def test_extremes_of_rows_with_nan(shape):
         same(x.max(dim), a.max(dim))
         same(x.amin(dim), a.amin(dim))
         same(x.nansum(dim), a.nansum(dim), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "complex64"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 8, 12, 13])
+def test_running_totals(width, dtype):
+    numbers = np.random.default_rng(width).integers(-2, 3, (701, width))
+    for op in ("cumsum", "cumprod"):
+        results = []
+        for W in (torch, weir):
+            x = W.from_numpy(numbers).to(getattr(W, dtype))
+            results.append([t.numpy() for t in (getattr(x, op)(-1), getattr(x, op)(0), getattr(x.clone(), op + "_")(1))])
+        for expected, got in zip(*results):
+            assert expected.dtype == got.dtype
+            np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
