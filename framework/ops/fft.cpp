@@ -205,6 +205,18 @@ Meta transformed(const char* op, const Tensor& x, const Dims& dim, std::optional
   return {x.sizes(), x.dtype(), x.device()};
 }
 
+/// Half a spectrum of lines of n points, with those times `factor` that stand for their conjugates too: all but the first, and the last of
+/// an even n. Source: PyTorch's fft_c2r_backward.
+Tensor mirrored(const Tensor& half, int64_t dim, int64_t n, double factor) {
+  const int64_t d = wrap_dim(dim, half.ndim(), "fft"), twice = n - half.size(d);
+  if (twice <= 0) return half;
+  Dims sizes(half.ndim(), 1);
+  sizes[d] = half.size(d);
+  Tensor at = reshape(arange_of(half.size(d)), sizes);
+  Tensor weight = where(at * (double(twice) + 1.0 - at) > 0.0, num(factor), num(1.0));
+  return half * cast_to(weight, real_type(half.dtype()));
+}
+
 }  // namespace
 
 Meta FftC2c::infer(Inputs in) const {
@@ -227,12 +239,12 @@ Meta FftR2c::infer(Inputs in) const {
   }
   return m;
 }
-// As if the other half of the result had been computed and got no gradient.
+// The real part of what half a spectrum gives back whose other half got no gradient: points that have a mirror image give half of it each.
 Tensors FftR2c::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& x = s.input_meta(0);
   if (x.sizes.n == 0) return {real(dy) * scale};
-  Tensor whole = resized(dy, dim.back(), x.sizes[wrap_dim(dim.back(), x.sizes.n, "fft_r2c")]);
-  return {real(fft_c2c(whole, dim, scale, false))};
+  const int64_t n = x.sizes[wrap_dim(dim.back(), x.sizes.n, "fft_r2c")];
+  return {fft_c2r(mirrored(dy, dim.back(), n, 0.5), dim, scale, n)};
 }
 
 Meta FftC2r::infer(Inputs in) const {
@@ -250,17 +262,9 @@ Meta FftC2r::infer(Inputs in) const {
   }
   return m;
 }
-// All but the first point, and the last of an even size, stand for their conjugates too. Source: PyTorch's fft_c2r_backward.
 Tensors FftC2r::vjp(const Saved&, const Tensor& dy) const {
   Tensor half = fft_r2c(dy, dim, scale);
-  if (half.ndim() == 0) return {half};
-  int64_t d = wrap_dim(dim.back(), half.ndim(), "fft_c2r"), twice = last_size - half.size(d);
-  if (twice <= 0) return {half};
-  Dims sizes(half.ndim(), 1);
-  sizes[d] = half.size(d);
-  Tensor at = reshape(arange_of(half.size(d)), sizes);
-  Tensor weight = where(at * (double(twice) + 1.0 - at) > 0.0, num(2.0), num(1.0));
-  return {half * cast_to(weight, real_type(half.dtype()))};
+  return {half.ndim() == 0 ? half : mirrored(half, dim.back(), last_size, 2.0)};
 }
 
 Tensor Fft::compose(Inputs in) const { return c2c(*this, in[0], true); }
