@@ -255,50 +255,41 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   });
 }
 
-// The first `keep` of a line in order. Numbers that come before the last of the best `keep` so far are collected; when there is no more room, the best of
-// them are. Blocks of numbers that do not are passed over.
-template <class T> void select_first(const Scratch<T>& line, bool descending, Scratch<Ranked<T>>& first, int64_t keep) {
+enum class Order { stable, sorted, unsorted };
+
+// The first `keep` of a line by PyTorch's own algorithm, so that of equal numbers the same are taken, in the same order. Source: ATen's TopKImpl.h.
+template <class T> void select_first(const T* line, int64_t n, bool descending, bool ordered, Scratch<Ranked<T>>& first, int64_t keep) {
   if (keep == 0) return;
   constexpr int64_t kBlock = 16;
-  const int64_t n = int64_t(line.size()), room = std::min(n, std::max(3 * keep, keep + 2 * kBlock));
   const auto begin = first.begin();
-  int64_t held = room;
-  for (int64_t i = 0; i < room; i++) first[i] = Ranked<T>(line[i], i, descending);
-  auto settle = [&] {
-    std::nth_element(begin, begin + keep - 1, begin + held);
-    held = keep;
-  };
-  settle();
-  for (int64_t i = room; i < n;) {
+  auto rank = [&](int64_t i) { return Ranked<T>(line[i], i, descending); };
+  auto before = [](const Ranked<T>& a, const Ranked<T>& b) { return a.key < b.key; };
+  if (keep * 64 > n) {
+    for (int64_t i = 0; i < n; i++) first[i] = rank(i);
+    std::nth_element(begin, begin + keep - 1, begin + n, before);
+    if (ordered) std::sort(begin, begin + keep - 1, before);
+    return;
+  }
+  // As std::partial_sort, which passes over all that does not come before the last of the best so far; here blocks at a time.
+  for (int64_t i = 0; i < keep; i++) first[i] = rank(i);
+  std::make_heap(begin, begin + keep, before);
+  for (int64_t i = keep; i < n;) {
     const int64_t stop = std::min(i + kBlock, n);
-    const Ranked<T> worst = first[keep - 1];
-    const T last = line[worst.index];
+    const T last = line[begin->index];
     int may_enter = stop - i < kBlock;
     if (!may_enter) for (int64_t k = i; k < i + kBlock; k++) may_enter |= !(descending ? line[k] <= last : line[k] >= last);  // NaN may
-    if (may_enter && held + kBlock > room) {
-      settle();
-      continue;
-    }
     for (; may_enter && i < stop; i++) {
-      first[held] = Ranked<T>(line[i], i, descending);
-      held += first[held].key < worst.key;  // an equal one stood before
+      first[keep] = rank(i);
+      if (before(first[keep], *begin)) std::pop_heap(begin, begin + keep + 1, before);  // takes the place of the last
     }
     i = stop;
   }
-  settle();
-  std::sort(begin, begin + keep);
+  std::sort_heap(begin, begin + keep, before);
 }
 
-// The first `keep` in whatever order the selection leaves them: PyTorch's own, who selects by the same algorithm.
-template <class T> void select_unordered(Scratch<Ranked<T>>& line, int64_t keep) {
-  auto before = [](const Ranked<T>& a, const Ranked<T>& b) { return a.key < b.key; };
-  if (keep * 64 <= int64_t(line.size())) std::partial_sort(line.begin(), line.begin() + keep, line.end(), before);
-  else std::nth_element(line.begin(), line.begin() + keep - 1, line.end(), before);
-}
-
-// Lines along dim, sorted unless `ordered` is false; `keep` of each written. NaN counts as the largest.
+// Lines along dim in some order; `keep` of each written. NaN counts as the largest.
 template <class T>
-void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, const Tensor& values,
+void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, Order wanted, const Tensor& values,
                 const Tensor& indices) {
   const int d = wrap_dim(dim, x.ndim(), "sort");
   const Axis axis(x.sizes(), dim, "sort");
@@ -309,40 +300,42 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, boo
   int64_t lines = n ? x.numel() / n : 0;
   int64_t* const places = indices.data<int64_t>();
   const Converter read = converter(x.dtype(), dtype_of<T>()), write = converter(dtype_of<T>(), values.dtype());
+  const bool in_place = step == 1 && x.dtype() == dtype_of<T>();  // no copy of a line is needed
   parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
-    Scratch<T> line(n), top(keep);
-    Scratch<Ranked<T>> order(n), other(n);
+    Scratch<T> line(in_place ? 0 : n), top(keep);
+    Scratch<Ranked<T>> order(n), other(wanted == Order::stable ? n : 0);
     for (int64_t l = b; l < e; l++) {
       const int64_t from = x.is_contiguous() ? axis.line(l) : offset_of(l, rest_sizes, rest_strides);
-      read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
-      if (ordered && keep < n / 8) {
-        select_first(line, descending, order, keep);
+      const T* row = line.data();
+      if (in_place) row = x.data<T>() + from;
+      else read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
+      if (wanted == Order::stable) {
+        for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(row[i], i, descending);
+        radix_sort(order, other);
       } else {
-        for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
-        if (ordered) radix_sort(order, other);
-        else select_unordered(order, keep);
+        select_first(row, n, descending, wanted == Order::sorted, order, keep);
       }
       int64_t first = l / inner * keep * inner + l % inner;
       for (int64_t i = 0; i < keep; i++) {
         places[first + i * inner] = order[i].index;
-        top[i] = line[order[i].index];
+        top[i] = row[order[i].index];
       }
       write(top.data(), 1, values.raw() + first * int64_t(size_of(values.dtype())), inner, keep);
     }
   });
 }
-void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, Outputs out) {
+void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, Order wanted, Outputs out) {
   check<NotImplemented>(!is_complex(x.dtype()), "sort: not implemented for '", name_of(x.dtype()), "'");
   if (out[0].numel() == 0) return;
-  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, ordered, out[0], out[1]);
-  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, ordered, out[0], out[1]);
-  else sort_lines<int64_t>(x, dim, descending, keep, ordered, out[0], out[1]);
+  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, wanted, out[0], out[1]);
+  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, wanted, out[0], out[1]);
+  else sort_lines<int64_t>(x, dim, descending, keep, wanted, out[0], out[1]);
 }
 void sort(const Sort& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), true, out);
+  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), Order::stable, out);
 }
 void topk(const Topk& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, op.sorted, out);  // a 0-d tensor is its own, whatever k
+  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, op.sorted ? Order::sorted : Order::unsorted, out);  // a 0-d tensor is its own, whatever k
 }
 
 void embedding(const Embedding&, Inputs in, Outputs out) {

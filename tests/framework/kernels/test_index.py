@@ -77,6 +77,18 @@ def test_sort_of_all_64_bits(extremes):
     assert weir.sort(weir.tensor(extremes))[0].tolist() == sorted(extremes)
 
 
+@pytest.mark.parametrize("n, k", [(1, 1), (4, 2), (8, 2), (20, 5), (64, 1), (70, 70), (200, 2), (200, 3), (1000, 15), (1000, 16), (1000, 900)])
+@pytest.mark.parametrize("kinds", [1, 2, 40])
+def test_topk_takes_the_same_of_equal_numbers_as_pytorch(n, k, kinds):
+    numbers = torch.randint(kinds, (5, n), generator=torch.manual_seed(n)).float()
+    numbers[1, n // 2] = numbers[1, 0] = float("nan")
+    for x in (numbers, -0.0 * numbers, numbers.bfloat16(), numbers[0].int(), numbers.double().t().contiguous().t()):
+        for largest in (True, False):
+            for ordered in (True, False):
+                ours, theirs = (t.topk(y, k, largest=largest, sorted=ordered) for t, y in ((weir, to_weir(x)), (torch, x)))
+                assert ours.indices.tolist() == theirs.indices.tolist()
+
+
 @pytest.mark.parametrize("k", [0, 1, 5, 400, 1000])
 @pytest.mark.parametrize("largest", [False, True])
 def test_topk(k, largest):
