@@ -91,8 +91,10 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   if (enable_gqa) {
     check<IndexError>(q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3, op, ": expected query, key and value with an axis of heads for enable_gqa, got ", q.sizes(), ", ",
                       k.sizes(), " and ", v.sizes());
-    check(k.size(-3) > 0 && v.size(-3) > 0, "scaled_dot_product_attention: expected key and value with heads for enable_gqa, got ", k.sizes(),
-          " and ", v.sizes());
+    check(k.size(-3) > 0 && v.size(-3) > 0, op, ": expected key and value with heads for enable_gqa, got ", k.sizes(), " and ", v.sizes());
+    const int64_t heads = q.size(-3);
+    check(heads % k.size(-3) == 0 && heads % v.size(-3) == 0, op, ": Number of heads in key and value must divide the number of heads in query, got ", k.size(-3), ", ",
+          v.size(-3), " and ", heads);
   }
   double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
   check(!(mask.defined() && is_causal) || flash, op, ": Explicit attn_mask should not be set when is_causal=True");
@@ -100,10 +102,11 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     Tensor added = mask && mask.dtype() == DType::boolean ? where(mask, full_of(Meta(Dims{}, DType::float32), Scalar(0.0)), num(-INFINITY)) : mask;
     return fn::flash_attention(q, k, v, added ? cast_to(added, DType::float32) : added, is_causal, factor)[0];
   }
-  if (enable_gqa && q.size(-3) != k.size(-3)) {
-    // Groups of query heads share a key and value head.
-    int64_t repeat = q.size(-3) / k.size(-3);
+  if (enable_gqa) {
+    // Groups of query heads share a key head, and groups of perhaps another size a value head.
     auto widen = [&](const Tensor& t) {
+      const int64_t repeat = q.size(-3) / t.size(-3);
+      if (repeat == 1) return t;
       Dims sizes = t.sizes();
       sizes.insert(t.ndim() - 2, repeat);
       Dims out = t.sizes();

@@ -6,7 +6,7 @@ from ._C import (Generator, Tensor, can_cast, cpu_capability, device, dtype, get
                  memory_format, promote_types, result_type, schema, set_default_dtype, set_num_threads)
 from ._types import (Size, bfloat16, bool, cdouble, cfloat, chalf, channels_last, channels_last_3d, complex32, complex64, complex128,
                      contiguous_format, double, finfo, float, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
-                     float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format, short, uint8, uint16, uint32, uint64)
+                     float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, legacy_contiguous_format, long, preserve_format, short, uint8, uint16, uint32, uint64)
 from . import _absent_modules, _tensor, _tensor_str
 from ._factories import as_tensor, asarray, frombuffer, from_numpy, tensor
 

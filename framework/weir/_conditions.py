@@ -37,11 +37,16 @@ def _check_is_size(i, message=None, *, max=None):
         _check(i <= max, message)
 
 
-def _check_tensor_all(cond, message=None):
-    """RuntimeError unless the tensor of bools is True everywhere."""
+def _check_tensor_all_with(error_type, cond, message=None):
+    """error_type unless the tensor of bools is True everywhere."""
     if not (isinstance(cond, weir.Tensor) and cond.dtype is weir.bool):
         raise TypeError(f"cond must be a tensor with dtype torch.bool, but got {getattr(cond, 'dtype', type(cond))}")
-    _check(bool(cond.all()), message)
+    _check_with(error_type, bool(cond.all()), message)
+
+
+def _check_tensor_all(cond, message=None):
+    """RuntimeError unless the tensor of bools is True everywhere."""
+    _check_tensor_all_with(RuntimeError, cond, message)
 
 
 def _is_all_true(input):

@@ -44,7 +44,7 @@ _HOLDS = {
     "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
         ShortStorage CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage is_storage""",
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
-        _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
+        _check_tensor_all _check_tensor_all_with _is_all_true _is_any_true _shape_as_tensor""",
     "_higher_order_ops": "cond while_loop",
     "_compile": "compile",
     "amp": "GradScaler",

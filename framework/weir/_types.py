@@ -10,6 +10,7 @@ from ._lazy import np
 
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
+legacy_contiguous_format = contiguous_format
 
 
 Size = _weir.Size

@@ -40,6 +40,13 @@ def test_groups_of_heads_share_keys():
         assert_same(lambda t, q, k, v: F(t)(q, k, v, **options), q, k, v, order=1)
 
 
+@pytest.mark.parametrize("keys, values", [(2, 6), (6, 3), (3, 2), (1, 6), (4, 2), (8, 8), (2, 5), (12, 12)])
+def test_keys_and_values_have_groups_of_their_own(keys, values):
+    q, k, v = heads(2, 6, 5, 4), heads(2, keys, 7, 4, seed=1), heads(2, values, 7, 4, seed=2)
+    assert_same(lambda t, q, k, v: F(t)(q, k, v, enable_gqa=True), q, k, v, order=1)
+    assert_same(lambda t, q, k, v: F(t)(q, k, v, enable_gqa=True), q[:, :1], k, v, order=0)
+
+
 def test_heads_behind_positions_stay_there():
     q, k, v = (heads(2, 9, 3, 4, seed=i) for i in range(3))
     assert_same(lambda t, *x: F(t)(*(y.transpose(1, 2) for y in x)), q, k, v, order=1)
