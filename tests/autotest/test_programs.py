@@ -11,7 +11,7 @@ from weir_autotest.cases import database
 from weir_autotest.cases.case import TensorSpec
 from weir_autotest.cases.program import Program, Ref, Step
 from weir_autotest.cases.target import Target
-from weir_autotest.cases.values import SLIP, Raised
+from weir_autotest.cases.values import SLIP, Raised, Value
 from weir_autotest.check import programs
 from weir_autotest.generate import grow
 from weir_autotest.generate.choices import Choices
@@ -57,7 +57,8 @@ def test_a_copy_where_a_view_is_due_is_found():
 
 
 @pytest.mark.parametrize("names, message, lenient, excused", [
-    (("RuntimeError", "Exception"), "one of the variables needed for gradient computation has been modified", [True], [""]),
+    (("RuntimeError", "Exception"), "one of the variables needed for gradient computation has been modified by an inplace operation", [True], [""]),
+    (("RuntimeError", "Exception"), "The size of tensor a (3) must match the size of tensor b (0) at non-singleton dimension 1", [], []),
     (("NotImplementedError", "RuntimeError", "Exception"), "the derivative for 'inplace version of atanh' is not implemented.", [], []),
     (("RuntimeError", "Exception"), "derivative for aten::native_channel_shuffle is not implemented", [], []),
     (("RuntimeError", "Exception", SLIP), "INTERNAL ASSERT FAILED", [False], ["oracle slips"]),
@@ -121,3 +122,15 @@ def test_a_step_that_the_subject_does_not_have_is_no_wrong_answer(error, absent)
 def test_writes_to_a_result_before_it_is_given_do_not_count():
     program = Program(written_view().storages, written_view().steps[:1])
     assert Run(WritingTorch(), program).run().versions == [0, 0]
+
+
+@pytest.mark.parametrize("t, w, excuses", [
+    ([1.0, float("nan")], [1.0, float("inf")], {"overflow"}), ([1.0, float("inf")], [1.0, float("inf")], set()),
+    ([1.0, float("nan")], [2.0, float("inf")], None), ([1.0, 1.0], [1.0, float("nan")], None), ([1.0, float("nan")], [1.0, 1.0], None)])
+def test_what_infinities_become_is_asked_of_each_step_and_numbers_of_the_end(t, w, excuses):
+    program = written_view()
+    expected, got = (Run(torch, program).run() for _ in range(2))
+    for progress, numbers in ((expected, t), (got, w)):
+        progress.final[0] = Value("float32", (2,), torch.tensor(numbers).numpy().tobytes())
+    found = [programs.excuses_for(fault, expected, got, [expected]) for fault in programs.faults(program, expected, got)]
+    assert found == ([] if excuses == set() else [excuses])
