@@ -9,7 +9,7 @@ from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves, map_tree
 from ..cases.objects import mapped
 from ..cases.program import Program
-
+from . import tolerance
 
 PERTURBATIONS = 4  # reruns on moved inputs, in each precision
 DOUBLES = 12  # reruns of a double-precision call in its own precision and in single: nothing wider tells what rounding does
@@ -103,15 +103,15 @@ def in_single(case: Case) -> Case:
 def nudged(case, rng: np.random.Generator):
     """`case`, of a call or an object, as it is, its numbers of single and double precision, the cotangents of such, and a call's Python ones moved by up to one
     epsilon, the parts of complex ones each by its own, which else would keep their direction: what comes out differs by what the oracle's own way of computing makes of rounding."""
-    def moved(values, epsilon: float):
-        return values * (1 + epsilon * rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)))
+    def moved(values, epsilon: float, dtype: str = ""):
+        return _moved(values, rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)), epsilon, dtype)
 
     still = labels(case.storages)
 
     def storage(at: int, dtype: str, data: bytes) -> tuple:
         if dtype not in _PARTS or at in still:
             return dtype, data
-        return dtype, moved(np.frombuffer(data, _PARTS[dtype]), dtypes.EPSILON[dtype]).astype(_PARTS[dtype]).tobytes()
+        return dtype, moved(np.frombuffer(data, _PARTS[dtype]), dtypes.EPSILON[dtype], dtype).astype(_PARTS[dtype]).tobytes()
 
     made = replace(case, storages=[storage(at, *stored) for at, stored in enumerate(case.storages)])
     if not isinstance(case, Case):
@@ -201,11 +201,20 @@ def _promote_storages(storages: list, rng, epsilon=dtypes.EPSILON.__getitem__, o
         values = dtypes.to_array(data, dtype).astype(wide)
         if rng is not None:
             parts = values.view(np.float64)
-            noise = epsilon(dtype) * rng.uniform(-1, 1, parts.shape)  # drawn for labels too, so that the others move as they would
-            values = values if at in still else (parts * (1 + noise)).view(wide)
+            drawn = rng.uniform(-1, 1, parts.shape)  # drawn for labels too, so that the others move as they would
+            values = values if at in still else _moved(parts, drawn, epsilon(dtype), dtype).view(wide)
         return wide, values.astype(wide).tobytes()
 
     return [promoted_numbers(at, dtype, data) for at, (dtype, data) in enumerate(storages)]
+
+
+def _moved(values: np.ndarray, by, epsilon: float, dtype: str) -> np.ndarray:
+    """`values` moved by `by` epsilons of their size; denormal numbers, which know no finer digits, by as many of the steps that `dtype` has there,
+    unless they are given exactly (a smaller epsilon than the dtype's) or a step is all they are, which would take them to zero."""
+    step = tolerance.SMALLEST.get(dtype, 0.0) if epsilon >= dtypes.EPSILON.get(dtype, np.inf) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        denormal = (np.abs(values) * epsilon < step) & (np.abs(values) > step)
+        return values * (1 + epsilon * by) + np.where(denormal, step, 0.0) * by
 
 
 def labels(storages: list) -> set:

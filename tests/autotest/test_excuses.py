@@ -374,3 +374,14 @@ def test_whole_numbers_need_not_require_a_gradient(dtype, expected, got, wrong):
     e, g = (Observation(values=[value], strides=[(1,)], requires_grad=flags) for flags in (expected, got))
     found = faults(Case((), {}, [], relation="inplace"), e, g)
     assert [fault.excuse for fault in found] == wrong
+
+
+def test_denormal_numbers_are_moved_by_their_own_steps():
+    spec, storages = tensor([1e-40, 2.0**-149, 0.0, 1.0])
+    case = Case((spec,), {}, storages)
+    runs = [reference.promoted(case, np.random.default_rng(seed)).storages[0][1] for seed in range(8)]
+    runs = [np.frombuffer(run, "float64") for run in runs] + [np.frombuffer(reference.nudged(case, np.random.default_rng(seed)).storages[0][1], "float32") for seed in range(8)]
+    gaps = np.max([np.abs(run - np.frombuffer(storages[0][1], "float32").astype(float)) for run in runs], axis=0)
+    assert 2.0**-150 < gaps[0] <= 2.0**-148 and gaps[1] < 2.0**-160 and gaps[2] == 0 and gaps[3] < 1e-6
+    exact = np.frombuffer(reference.promoted(case, np.random.default_rng(0), shown=2.0**-52).storages[0][1], "float64")
+    assert abs(exact[0] / np.float32(1e-40) - 1) < 1e-14
