@@ -424,8 +424,8 @@ template <class T> T formula(const BowlBackward& op, T g, T a, T b) {
 }
 template <class T> T formula(const ThresholdBackward& op, T g, T x) { return where(x <= T(op.threshold), T(0), g); }
 template <class T> T formula(const BinaryCrossEntropyBackward&, T g, T p, T t) {
-  T spread = (T(1) - p) * p;
-  return g * (p - t) / where(spread < T(1e-12), T(1e-12), spread);
+  T spread = (T(1) - p) * p, smallest = T(1e-12f);  // of single precision, as PyTorch's
+  return g * (p - t) / where(spread < smallest, smallest, spread);
 }
 template <class T> T formula(const LogSigmoid&, T x) {
   return where(x < T(0), x, T(0)) - log1p(exp(-abs(x)));

@@ -137,6 +137,17 @@ Tensors HardswishBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1);
   return {fn::hardswish_backward(dy, x), where(abs(x) < 3.0, dy * g / 3.0, num(0.0))};
 }
+// Beside certain predictions a slope is bounded: PyTorch's answer there, so that steps of training are its steps.
+// Source: PyTorch's binary_cross_entropy_double_backward.
+Tensors BinaryCrossEntropyBackward::vjp(const Saved& s, const Tensor& dy) const {
+  constexpr double kSmallest = 1e-12;
+  Tensor g = s.input(0), p = s.input(1), t = s.input(2), spread = square(p + kSmallest) * square(1.0 - p + kSmallest);
+  Tensors found(3);
+  if (s.needs(0)) found[0] = fn::binary_cross_entropy_backward(dy, p, t);
+  if (s.needs(1)) found[1] = dy * g * ((p * p - 2.0 * p * t + t) / spread);
+  if (s.needs(2)) found[2] = -(dy * g) / fn::clamp((1.0 - p) * p, Scalar(kSmallest));
+  return found;
+}
 Tensors LogSigmoidBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1), y = sigmoid(x);
   return {fn::log_sigmoid_backward(dy, x), -(dy * g * (y * (1.0 - y)))};

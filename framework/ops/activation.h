@@ -352,8 +352,10 @@ struct ThresholdBackward : Pointwise<ThresholdBackward, Rule::real> {
 
 struct BinaryCrossEntropyBackward : Pointwise<BinaryCrossEntropyBackward, Rule::real> {
   static constexpr Signature signature = "binary_cross_entropy_backward(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor";
-  static constexpr auto doc = "Gradient of binary_cross_entropy_forward by input, where it is not differentiated itself.";
+  static constexpr auto doc = "Gradient of binary_cross_entropy_forward by input.";
   static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b111};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 /// The family, for registration and for the kernels.

@@ -23,8 +23,6 @@
 namespace weir {
 namespace {
 
-constexpr double kLogFloor = -100;  // what a logarithm of zero counts as, as PyTorch documents
-
 Tensor reduced(const Tensor& loss, int64_t reduction) {
   return reduction == 1 ? fn::mean(loss) : reduction == 2 ? fn::sum(loss) : loss;
 }
@@ -121,9 +119,8 @@ Meta BinaryCrossEntropyForward::infer(Inputs in) const {
 Tensors BinaryCrossEntropyForward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor p = s.input(0), t = s.input(1);
   Tensors g(2);
-  if (s.needs(0) && !mode.grad) g[0] = fn::binary_cross_entropy_backward(dy, p, t);
-  else if (s.needs(0)) g[0] = dy * (p - t) / fn::clamp((1.0 - p) * p, Scalar(1e-12));
-  if (s.needs(1)) g[1] = dy * (fn::clamp(fn::log1p(-p), Scalar(kLogFloor)) - fn::clamp(fn::log(p), Scalar(kLogFloor)));
+  if (s.needs(0)) g[0] = fn::binary_cross_entropy_backward(dy, p, t);
+  if (s.needs(1)) g[1] = -dy * fn::logit(p);
   return g;
 }
 Tensor BinaryCrossEntropy::compose(Inputs in) const {

@@ -75,6 +75,20 @@ def test_binary_cross_entropy_at_its_limits():
         assert_same(lambda f, p: f.nn.functional.binary_cross_entropy(f.full((5,), bad), p), p.detach())
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_slopes_of_binary_cross_entropy_beside_certain_predictions(dtype):
+    p = torch.tensor([0.0, 1.0, 0.0, 1.0, 1e-13, 0.125, 0.5], dtype=dtype, requires_grad=True)
+    t = torch.tensor([0.0, 0.0, 1.0, 0.5, 1.0, 0.25, 0.5], dtype=dtype, requires_grad=True)
+    found = []
+    for f, x, y in ((torch, p, t), (weir, to_weir(p).requires_grad_(), to_weir(t).requires_grad_())):
+        loss = f.nn.functional.binary_cross_entropy(x, y, reduction="sum")
+        first = f.autograd.grad(loss, [x, y], create_graph=True)
+        by_p, by_t = (f.autograd.grad(g.sum(), [x, y], retain_graph=True, allow_unused=True) for g in first)
+        found.append([*first, *by_p, by_t[0]])
+    for ours, theirs in zip(found[1], found[0]):
+        assert_close(ours, theirs, 1e-5 if dtype == torch.float32 else 1e-14, 0.0)
+
+
 @pytest.mark.parametrize("p", [1, 2, 3])
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 def test_margins_of_classes(p, reduction):
