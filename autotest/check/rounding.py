@@ -94,6 +94,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
             accepted |= np.abs(narrow - runs[0]) <= max(bound, tolerance.AMPLIFICATION * shown)
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
+        else:  # so does what becomes of an infinity that was made on the way
+            excuses["poisoned"] = ~np.isfinite(narrow) & ~np.isfinite(wide) & ~np.isfinite(runs[0])
     if fault.phase == "gradients":
         # Beside cotangents of the size of one, what is left where the oracle has nothing is known to some roundings of one.
         with np.errstate(invalid="ignore"):
@@ -104,7 +106,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     if known is not None:
         excuses["oracle inexact"] = known
     kinds = settled(accepted, excuses)
-    return _MATRIX if kinds is None and item.decomposes and _is_singular(item.expected, reruns) else kinds
+    return _MATRIX if kinds is None and item.decomposes and _is_singular(item.expected, reruns, fault.phase) else kinds
 
 
 def _of_several(item) -> bool:
@@ -163,10 +165,12 @@ def _rows(case) -> int:
     return max((max(spec.size[-2:]) for spec in floating_inputs(case) if len(spec.size) > 1), default=1)
 
 
-def _is_singular(expected: Observation, reruns: list[Observation]) -> bool:
-    """Whether the oracle, given numbers, has none to answer with, in double precision neither: it divided by zero."""
+def _is_singular(expected: Observation, reruns: list[Observation], phase: str) -> bool:
+    """Whether the oracle, given numbers, has none to answer with, in double precision neither: it divided by zero. Second derivatives may do so by
+    themselves, and say nothing of others."""
     def infinite(run: Observation) -> bool:
-        found = [value for phase in (run.values, run.gradients) if isinstance(phase, list) for value in phase]
+        phases = run.values, run.gradients, run.second if phase == "second" else None
+        found = [value for values in phases if isinstance(values, list) for value in values]
         return any(value is not None and value.number_dtype in dtypes.EPSILON and not np.isfinite(value.array()).all() for value in found)
     return bool(reruns) and not expected.raised and infinite(expected) and not reruns[0].raised and infinite(reruns[0])
 

@@ -210,11 +210,18 @@ def test_real_numbers_of_complex_terms_beside_infinities(path, excuses):
     assert found == (None if excuses is None else frozenset(excuses))
 
 
-@pytest.mark.parametrize("decomposes, excuses", [(True, {"matrix"}), (False, None)])
-def test_a_matrix_of_which_the_oracle_makes_infinities_is_singular(decomposes, excuses):
+@pytest.mark.parametrize("decomposes, phase, excuses", [(True, "values", {"matrix"}), (False, "values", None), (True, "second", {"matrix"}), (False, "second", None)])
+def test_a_matrix_of_which_the_oracle_makes_infinities_is_singular(decomposes, phase, excuses):
     spec, storages = tensor([1.0], "float32")
     item = _item("linalg.lu_solve", Case((spec,), {}, storages), decomposes=decomposes)
-    found = _judged(item, "float32", [NAN], [3.0], [[NAN]] * 9)
+    found = _judged(item, "float32", [NAN], [3.0], [[NAN]] * 9, phase)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+@pytest.mark.parametrize("got, run, excuses", [(-INF, NAN, {"poisoned"}), (1.0, NAN, None)])
+def test_an_infinity_made_on_the_way_is_one_or_nan_in_a_second_derivative(got, run, excuses):
+    spec, storages = tensor([1.0], "float32")
+    found = _judged(_item("ldexp", Case((spec,), {}, storages), pointwise=True), "float32", [NAN], [got], [[run]] * 9, "second")
     assert found == (None if excuses is None else frozenset(excuses))
 
 
