@@ -76,6 +76,15 @@ def test_a_transform_may_mix_infinities_into_numbers(place, number, wavering):
     assert any(fault.phase == "values" for fault in left_out(kind_of(item), item, got)) == wavering
 
 
+def test_so_does_one_of_a_tensor_that_repeats_elements():
+    x = TensorSpec(0, "float64", (2, 4), (1, 0), 0, 0, False)  # the transform of each row has one number beside zeros
+    item = expect(Target("torch.fft.irfft", ["fft.irfft"]), Case((x,), storages=[("float64", np.array([np.inf, 1.0]).tobytes())]))
+    answers = [item.expected.values[0].array().reshape(2, 6).copy() for _ in range(2)]
+    answers[0][0, 1:], answers[1][1, 3] = np.nan, np.nan
+    got = [replace(item.expected, values=[replace(item.expected.values[0], data=answer.tobytes())]) for answer in answers]
+    assert [bool(left_out(kind_of(item), item, one)) for one in got] == [True, False]
+
+
 @pytest.mark.parametrize("written, wavering", [({}, True), ({0: 7.0}, False), ({1: 7.0}, False)])
 def test_an_oracle_that_writes_beside_out_wavers(written, wavering):
     """fftfreq into every second number counts on into the ones between: who leaves those alone, and gives the numbers, is right."""
