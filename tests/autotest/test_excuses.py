@@ -218,6 +218,14 @@ def test_a_matrix_of_which_the_oracle_makes_infinities_is_singular(decomposes, p
     assert found == (None if excuses is None else frozenset(excuses))
 
 
+@pytest.mark.parametrize("phase, excuses", [("second", {"matrix"}), ("gradients", None)])
+def test_a_nan_may_spread_less_far_in_a_second_derivative_of_a_matrix(phase, excuses):
+    spec, storages = tensor([NAN, 1.0], "float32")
+    item = _item("linalg.det", Case((spec,), {}, storages), decomposes=True)
+    found = _judged(item, "float32", [NAN, NAN], [NAN, 3.0], [[NAN, NAN]] * 9, phase)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
 @pytest.mark.parametrize("got, run, excuses", [(-INF, NAN, {"poisoned"}), (1.0, NAN, None)])
 def test_an_infinity_made_on_the_way_is_one_or_nan_in_a_second_derivative(got, run, excuses):
     spec, storages = tensor([1.0], "float32")
