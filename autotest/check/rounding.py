@@ -70,6 +70,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
             moves = max(tolerance.norm(run - runs[0]) for run in perturbed)
             accepted |= np.abs(narrow - runs[0]) <= tolerance.AMPLIFICATION * _rows(item.case) * moves
     accepted |= tolerance.unsteady(narrow, wide, own)
+    if not item.pointwise:
+        accepted |= tolerance.as_uncertain(narrow, wide, runs[0], own)
     accepted |= tolerance.as_in_single(narrow, wide, single, item.pointwise)
     accepted |= tolerance.noisy(narrow, wide, line[:STEPS], line[STEPS:], item.pointwise)
     if item.pointwise and fault.phase in ("values", "written", "gradients"):

@@ -88,6 +88,16 @@ def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
         return _at_most(np.abs(w - t), bound)
 
 
+def as_uncertain(w, t, r, own: list) -> np.ndarray:
+    """Rule 3 by norms without its limit of a few roundings, where the oracle's own results in the same precision wander too: |w - r| <=
+    k min(||t - r||, max_j ||t_j - t||). What large numbers lose on the way to small ones, as exponents of a softmax, shows in neither the inputs nor ||r||; an
+    element that the oracle has right by chance does not bound the others."""
+    with np.errstate(all="ignore"):
+        w, t, r = _wide(w), _wide(t), _wide(r)
+        wandered = max((norm(_wide(tj) - t) for tj in own), default=0.0)
+        return _at_most(np.abs(w - r), AMPLIFICATION * min(norm(t - r), wandered))
+
+
 def as_in_single(w, t, single: list, pointwise: bool = False) -> np.ndarray:
     """Rule 6, for double precision: |w - t| <= k max_j |s_j - t| eps64 / eps32, where s_j are the oracle's results in single
     precision; without `pointwise` also by norms. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""

@@ -181,3 +181,11 @@ def test_a_step_among_the_denormals_of_the_dtype_is_a_rounding():
 def test_parts_that_are_no_number_in_one_of_two_are_infinite():
     w, t = np.array([complex(np.inf, 1), complex(np.inf, 1), 2 + 1j]), np.array([complex(np.nan, 1), complex(np.nan, 2), complex(np.nan, 1)])
     assert tolerance.infinite_parts(w, t, EPS).tolist() == [True, False, False]
+
+
+def test_errors_of_the_oracle_that_its_reruns_show_too_are_shared_by_norms():
+    r, t = np.array([1.0, 2.0]), np.array([1.0, 2.001])
+    w, far = np.array([1.002, 2.0]), np.array([1.005, 2.0])
+    noise, steady = [np.array([1.0, 2.002])], [np.array([1.0, 2.001])]
+    assert tolerance.as_uncertain(w, t, r, noise).all() and not tolerance.as_uncertain(far, t, r, noise)[0]
+    assert not tolerance.as_uncertain(w, t, r, steady)[0] and not tolerance.as_uncertain(w, r, r, noise)[0] and not tolerance.as_uncertain(w, t, r, [])[0]
