@@ -284,10 +284,11 @@ bool all_finite(const Tensor& t) {
   });
 }
 // Whether padding counts as zeros that are multiplied, which leaves NaN beside numbers of `b` that are not finite. Source: PyTorch's loops, which
-// it has for volumes, and for what oneDNN refuses; of what oneDNN computes there, it says itself.
+// it has for volumes, for what oneDNN refuses and for dtypes that it takes on no CPU, or few; of what oneDNN computes there, it says itself.
 bool multiplies_padding(const Dims& padding, const Tensor& x, const Tensor& b, int64_t count) {
   const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p > 0; });
-  return padded && is_floating(b.dtype()) && (x.ndim() == 5 || count <= kFewProducts) && !all_finite(b);
+  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || b.dtype() == DType::float16;
+  return padded && is_floating(b.dtype()) && by_loops && !all_finite(b);
 }
 Tensor with_border(const Tensor& x, const Dims& padding) {
   Dims sizes = x.sizes();

@@ -65,3 +65,14 @@ def test_lines_of_channels_by_themselves(channels, multiplier, stride, padding, 
     for expected, got in zip(*results):
         scale = expected.detach().abs().max().item()
         assert_close(got, expected, **(dict(rtol=2e-2, atol=2e-2 * scale) if dtype == torch.bfloat16 else dict(rtol=1e-4, atol=1e-5 * scale)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.complex128])
+@pytest.mark.parametrize("padding", [1, (1, 0), "same"])
+def test_padding_is_multiplied_where_pytorch_has_loops(dtype, padding):
+    """An infinite weight makes NaN of it, however many products there are."""
+    x, w = torch.ones(2, 3, 9, 9, dtype=dtype), torch.ones(4, 3, 3, 2, dtype=dtype)
+    w[1, 2, 0, 0] = float("inf")
+    results = [t.conv2d(a, b, padding=padding) for t, a, b in ((torch, x, w), (weir, to_weir(x), to_weir(w)))]
+    kinds = [[y.isfinite().tolist(), dtype.is_complex or y.isnan().tolist()] for y in results]
+    assert kinds[0] == kinds[1]
