@@ -81,8 +81,9 @@ Tensors Conjugate::vjp(const Saved&, const Tensor& dy) const { return {fn::conju
 Tensors Sgn::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (!is_complex(x.dtype())) return {zeros_of(dy.meta())};
-  Tensor length = abs(x), direction = sgn(x);
-  return {where(fn::eq(length, num(0.0)), num(0.0), dy / length - real(dy / direction) * direction / length)};
+  // Source: PyTorch's sgn_backward.
+  Tensor length = abs(x), direction = s.output(0);
+  return {where(fn::eq(length, num(0.0)), num(0.0), (dy - direction * direction * conj(dy)) / (2.0 * length))};
 }
 
 Meta Angle::infer(Inputs in) const {

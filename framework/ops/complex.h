@@ -56,7 +56,7 @@ struct Sgn : Pointwise<Sgn, Rule::promote> {
   static constexpr Signature signature = "sgn(input: Tensor) -> Tensor";
   static constexpr auto doc = "x / |x|, 0 at 0: for real numbers the sign.";
   static constexpr OutRule out{Out::same};
-  static constexpr Save saves{.inputs = 0b1};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   static constexpr GradientRule gradient{.holomorphic = false};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

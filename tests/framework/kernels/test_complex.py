@@ -220,3 +220,12 @@ def test_signs_and_small_powers(name):
     assert np.abs(found - exact).max() <= (2e-7 if name == "complex64" else 4e-16)
     for power in (2, 3):
         assert_close(to_weir(x[3:]) ** power, x[3:] ** power, 1e-6, 1e-6)
+
+
+def test_the_gradient_of_a_sign_has_the_digits_that_pytorch_leaves_it():
+    x = torch.complex(torch.tensor([-990.0, 0.008, -0.02, 3.0]).double(), torch.tensor([3.6e-5, -1170.0, 1e-4, 0.0]).double())
+    sent = torch.tensor([-0.5, 1.0 + 1e-3j, 2j, 1.0], dtype=torch.complex128)
+    want, = torch.autograd.grad(torch.sgn(x.requires_grad_()), x, sent)
+    ours = to_weir(x).requires_grad_()
+    got, = weir.autograd.grad(weir.sgn(ours), ours, to_weir(sent))
+    assert_close(weir.view_as_real(got), torch.view_as_real(want), 1e-14, 0.0)
