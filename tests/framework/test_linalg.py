@@ -236,3 +236,9 @@ def test_triangular_solve_is_linear_in_what_it_solves_for():
         once = t.autograd.grad(t.triangular_solve(b, t.tensor([[1.0, float("inf")], [0.0, 1.0]]))[0].sum(), b, create_graph=True)[0]
         assert not once.requires_grad
         assert t.triangular_solve(b, t.eye(2))[1].requires_grad
+
+
+def test_a_reflector_whose_factor_is_half_nan_leaves_no_numbers():
+    for t in (torch, weir):
+        v, tau = t.tensor([[1.0 + 0j], [2 - 3j], [0.5j]]), t.tensor([complex(float("nan"), -0.5)])
+        assert t.linalg.householder_product(v, tau)[1:].isnan().all()

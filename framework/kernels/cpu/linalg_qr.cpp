@@ -1,6 +1,8 @@
 #include "framework/ops/linalg_qr.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
@@ -91,9 +93,22 @@ void geqrf(const Geqrf&, Inputs in, Outputs out) {
   });
 }
 
+// The factors of reflectors, row-major. One with a part that is NaN is NaN: OpenBLAS would scale by its other part alone.
+Tensor factors_of(const Tensor& tau) {
+  if (!is_complex(tau.dtype())) return row_major(tau);
+  const Tensor own = copied(tau, Meta(tau.sizes(), tau.dtype()));
+  visit_lapack_dtype("factors_of", own.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (kIsComplex<T>) {
+      constexpr auto nan = std::numeric_limits<Part<T>>::quiet_NaN();
+      std::replace_if(own.data<T>(), own.data<T>() + own.numel(), [](T v) { return std::isnan(v.real()) || std::isnan(v.imag()); }, T(nan, nan));
+    }
+  });
+  return own;
+}
+
 void householder(const HouseholderParts&, Inputs in, Outputs out) {
   run_copy(in[0], out[0]);
-  Tensor tau = row_major(in[1]);
+  const Tensor tau = factors_of(in[1]);
   Matrices m(out[0]);
   const int k = as_int(tau.size(-1));
   visit_lapack_dtype("linalg.householder_product", out[0].dtype(), [&]<class T>(TypeTag<T>) {
@@ -103,7 +118,7 @@ void householder(const HouseholderParts&, Inputs in, Outputs out) {
 
 void ormqr(const OrmqrParts& op, Inputs in, Outputs out) {
   run_copy(in[2], out[0]);
-  Tensor packed = columns_of(in[0]), tau = row_major(in[1]);
+  Tensor packed = columns_of(in[0]), tau = factors_of(in[1]);
   Matrices a(packed), c(out[0]);
   const int k = as_int(tau.size(-1));
   visit_lapack_dtype("ormqr", out[0].dtype(), [&]<class T>(TypeTag<T>) {
