@@ -52,7 +52,10 @@ Meta PowerNorm::infer(Inputs in) const {
 
 // Source: PyTorch's norm_backward.
 Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
-  if (p == 0) return {};  // none, not zeros: as in PyTorch
+  if (p == 0) {  // none, not zeros, but what is saved must not have been written to: as in PyTorch
+    s.output();
+    return {};
+  }
   Tensor x = s.input(0);
   Axes axes = reduced_axes(kName, dim, x.ndim());
   Tensor norm = restored(s.output(), axes, keepdim, x.ndim()), g = restored(dy, axes, keepdim, x.ndim());

@@ -216,6 +216,16 @@ def test_a_power_by_a_number_may_be_written_over(t, exponent):
         t.pow(x, t.full((2,), 2.0, requires_grad=True)).mul_(3).sum().backward()
 
 
+@BOTH
+@pytest.mark.parametrize("call", ["t.norm(x, 0.0)", "t.sgn(x * 1j)"])
+def test_results_that_a_gradient_may_need_may_not_be_written_over(t, call):
+    x = t.tensor([1.0, 4.0], dtype=t.float64, requires_grad=True)
+    y = eval(call, {"t": t, "x": x})
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an in"):
+        y.abs().sum().backward()
+
+
 @pytest.mark.parametrize("call", ["x * z", "z + x", "x / z"])
 def test_the_real_parts_of_a_gradient_are_taken_before_they_are_summed(call):
     found = []
