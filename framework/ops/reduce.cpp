@@ -82,7 +82,7 @@ Tensors extreme_vjp(const Saved& s, const Tensor& dy, const std::optional<Dims>&
   Tensor equal = fn::eq(x, restore(s.output(), dim, keepdim, x.ndim()));
   Dims all = dim.value_or(Dims{});
   if (all.empty()) for (int i = 0; i < x.ndim(); i++) all.push(i);
-  Tensor count = x.ndim() ? sum(equal, all, true) : num(1.0);
+  Tensor count = x.ndim() ? sum(equal, all, true) : sum(equal);
   return {cast_to(equal, dy.dtype()) * (restore(dy, dim, keepdim, x.ndim()) / count)};
 }
 

@@ -26,3 +26,10 @@ CALLS = {
 def test_as_pytorch(name):
     call, *inputs = CALLS[name]
     assert_same(call, *(x.clone().requires_grad_() if x is not HOLES else x for x in inputs), order=1)
+
+
+@pytest.mark.parametrize("call", ["aminmax", "amax", "amin"])
+def test_the_gradient_of_an_extreme_that_equals_nothing(call):
+    for numbers in (float("nan"), [float("nan"), 1.0]):
+        x = torch.tensor(numbers, requires_grad=True)
+        assert_same(lambda t, x: getattr(t, call)(x), x, order=1)
