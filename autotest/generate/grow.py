@@ -17,6 +17,7 @@ from ..workers.program import Run
 from ..workers.trial import Trial
 from . import arguments
 from .choices import Choices
+from .overlaps import order_tells
 from .signature import Overload
 
 #: Left out of programs: results that are drawn, unset or tied, and decompositions, whose signs are free.
@@ -60,7 +61,7 @@ class _Plant:
         self._alone: list[Item] = []
 
     def extend(self, overload: Overload) -> bool:
-        """Tries one more step; False where PyTorch refuses it."""
+        """Tries one more step; False where PyTorch refuses it, or its order of elements tells what it leaves: nothing could follow from that."""
         call = arguments.make(overload, self._dtype, self._choices, 0.5, self._refs, self._program.storages)
         if any(isinstance(leaf, Named) and leaf.kind == "dtype" for leaf in leaves((call.args, call.kwargs))):
             return False  # casts of numbers that do not fit are undefined
@@ -71,7 +72,7 @@ class _Plant:
         generator = torch.default_generator.get_state()
         try:
             alone = self._step_alone(step, function)
-            seen = self._run.step(function, step)
+            seen = None if alone is not None and order_tells(alone, function) else self._run.step(function, step)
         except Exception:
             seen = None
         if seen is None or not torch.equal(generator, torch.default_generator.get_state()):  # nobody seeds a step's draws

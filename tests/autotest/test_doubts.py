@@ -15,7 +15,7 @@ from weir_autotest.generate.conjugates import copied
 from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
 from weir_autotest.generate.infinities import left_out
 from weir_autotest.generate.memory import truths_unset, writes_behind
-from weir_autotest.generate.overlaps import reads_what_it_wrote, writes_over_itself
+from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
 from weir_autotest.workers.kinds import kind_of
 
@@ -60,6 +60,24 @@ def test_an_oracle_that_reads_what_it_wrote_wavers(shown, wavering):
     answer = replace(item.expected.values[0], data=np.array(shown).tobytes())
     assert item.expected.values[0].array().reshape(-1).tolist() == [0, 0, 2, 0]
     assert bool(reads_what_it_wrote(kind_of(item), item, replace(item.expected, values=[answer]))) == wavering
+
+
+@pytest.mark.parametrize("other, stride, tells", [(0, (1, 2), True), (1, (1, 2), False), (0, (2, 1), True)])
+def test_the_order_of_elements_tells_what_is_left_of_a_copy_of_itself(other, stride, tells):
+    x = TensorSpec(0, "int64", (2, 2), (2, 1), 0, 0, False)
+    y = x if (other, stride) == (0, x.stride) else TensorSpec(1, "int64", (2, 2), stride, 0, other, False)
+    mask = TensorSpec(2, "bool", (2, 2), (2, 1), 0, 2, False)
+    case = Case((x, mask, y), {}, [("int64", np.arange(4).tobytes())] * 2 + [("bool", b"\0\1\1\1")], relation="inplace")
+    item = expect(Target("torch.Tensor.masked_scatter_", ["Tensor.masked_scatter_"]), case)
+    assert order_tells(item, torch.Tensor.masked_scatter_) == tells
+
+
+@pytest.mark.parametrize("stride, tells", [(0, True), (1, False)])
+def test_the_order_of_elements_tells_what_is_left_of_a_number_that_is_repeated(stride, tells):
+    x, *means = TensorSpec(0, "float64", (3, 2), (2, 1), 0, 0, False), *(TensorSpec(i, "float64", (2,), (s,), 0, i, False) for i, s in ((1, stride), (2, 1)))
+    case = Case((x, None, None, *means, True, 0.1, 1e-3), {}, [("float64", np.arange(6.0).tobytes())] * 3)
+    item = expect(Target("torch.native_batch_norm", ["native_batch_norm"]), case)
+    assert order_tells(item, torch.native_batch_norm) == tells
 
 
 @pytest.mark.parametrize("place, number, wavering", [((1, 3), np.nan, True), ((0, 0), np.nan, False), ((1, 3), 5.0, False)])
