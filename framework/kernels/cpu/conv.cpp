@@ -276,11 +276,27 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
   }
 }
 
+// By exponents of ones, in blocks that vectors take: number by number this was half the time of a float16 convolution of few positions.
+template <class Bits> bool none_has(Bits exponent, const Bits* x, int64_t count) {
+  constexpr int64_t kBlock = 4096;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    Bits found = 0;
+    for (int64_t k = i; k < std::min(count, i + kBlock); k++) found |= Bits((x[k] & exponent) == exponent);
+    if (found) return false;
+  }
+  return true;
+}
 bool all_finite(const Tensor& t) {
   const Tensor dense = is_non_overlapping_and_dense(t.sizes(), t.strides()) ? t : copied(t, Meta(t.sizes(), t.dtype()));
+  const int64_t n = dense.numel();
+  switch (t.dtype()) {
+    case DType::float64: return none_has(uint64_t{0x7ff} << 52, reinterpret_cast<const uint64_t*>(dense.data<double>()), n);
+    case DType::float32: return none_has(uint32_t{0xff} << 23, reinterpret_cast<const uint32_t*>(dense.data<float>()), n);
+    default: break;
+  }
   return visit_dtype(t.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (kIsComplex<T>) return true;  // asked of real numbers only
-    else return std::all_of(dense.data<T>(), dense.data<T>() + dense.numel(), [](T v) { return std::isfinite(double(v)); });
+    if constexpr (kIsComplex<T> || sizeof(T) != 2 || std::is_integral_v<T>) return true;  // asked of real numbers only
+    else return none_has(uint16_t(t.dtype() == DType::float16 ? 0x7c00 : 0x7f80), reinterpret_cast<const uint16_t*>(dense.data<T>()), n);
   });
 }
 // Whether padding counts as zeros that are multiplied, which leaves NaN beside numbers of `b` that are not finite. Source: PyTorch's loops, which
