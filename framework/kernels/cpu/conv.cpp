@@ -5,7 +5,9 @@
 
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/arithmetic.h"
+#include "framework/kernels/cpu/conv_columns.h"
 #include "framework/kernels/cpu/conv_product.h"
+#include "framework/kernels/cpu/conv_reference.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/kernels/cpu/weight_pairs.h"
@@ -208,44 +210,6 @@ void backward_weight(const ConvolutionWeight& op, const Tensor& x, const Tensor&
   wei.finish();
 }
 
-// ---- the reference: every (output, input, weight) triple that meets, for types and sizes oneDNN refuses ---------
-template <class Op, class F> void for_taps(const Op& op, const Dims& in, const Dims& w, const Dims& out, F&& f) {
-  int n = in.n - 2;
-  int64_t cg = w[1], og = w[0] / op.groups, taps = 1;
-  for (int i = 0; i < n; i++) taps *= w[i + 2];
-  int64_t places = 1;
-  for (int i = 0; i < n; i++) places *= out[i + 2];
-  for (int64_t b = 0; b < out[0]; b++)
-    for (int64_t p = 0; p < places; p++)
-      for (int64_t k = 0; k < taps; k++) {
-        int64_t rest = p, tap = k, in_at = 0, step = 1;
-        bool inside = true;
-        for (int i = n; i-- > 0;) {
-          int64_t at = rest % out[i + 2] * op.stride[i] - op.padding[i] + tap % w[i + 2] * op.dilation[i];
-          inside &= at >= 0 && at < in[i + 2];
-          in_at += at * step;
-          step *= in[i + 2];
-          rest /= out[i + 2];
-          tap /= w[i + 2];
-        }
-        if (!inside) continue;
-        for (int64_t o = 0; o < w[0]; o++)
-          for (int64_t c = 0; c < cg; c++)
-            f((b * in[1] + o / og * cg + c) * step + in_at, (o * cg + c) * taps + k, (b * w[0] + o) * places + p);
-      }
-}
-// The reference: out[o] += a[i] * b[k] for every three places that `each` names, in double, or in int64 for integers.
-template <class T, class Each> void accumulate_as(const Tensor& a, const Tensor& b, const Tensor& out, Each&& each) {
-  Tensor x = copied(a, Meta(a.sizes(), dtype_of<T>())), w = copied(b, Meta(b.sizes(), dtype_of<T>())), sum = empty(out.sizes(), dtype_of<T>());
-  T *px = x.data<T>(), *pw = w.data<T>(), *po = sum.data<T>();
-  std::fill_n(po, sum.numel(), T(0));
-  each([=](int64_t i, int64_t k, int64_t o) { po[o] += px[i] * pw[k]; });
-  run_copy(sum, out);
-}
-template <class Each> void accumulate(const Tensor& a, const Tensor& b, const Tensor& out, Each&& each) {
-  if (is_floating(out.dtype())) accumulate_as<double>(a, b, out, each);
-  else accumulate_as<int64_t>(a, b, out, each);
-}
 void add_bias(const Tensor& out, const Tensor& b) {
   if (!b) return;
   Dims strides(out.ndim(), 0);
@@ -365,6 +329,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
         with_bias = bool(b);
       },
       [&] {
+        if (columns_pay(op, out[0], in[1].sizes())) return fill_by_columns(op, in[0], in[1], out[0]);
         accumulate(in[0], in[1], out[0], [&](auto add) { for_taps(op, in[0].sizes(), in[1].sizes(), out[0].sizes(), add); });
       });
   if (!with_bias) add_bias(out[0], in[2]);
@@ -455,6 +420,7 @@ void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   auto reference = [&] {
+    if (columns_pay(op, out[0], in[1].sizes())) return spread_by_columns(op, in[0], in[1], out[0]);
     accumulate(in[0], in[1], out[0], [&](auto add) {
       for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
     });
@@ -479,6 +445,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
         in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {
+        if (columns_pay(op, out[0], out[0].sizes())) return sum_by_columns(op, in[0], in[1], out[0]);
         accumulate(in[0], in[1], out[0], [&](auto add) {
           for_taps(op, in[0].sizes(), out[0].sizes(), in[1].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(i, o, k); });
         });

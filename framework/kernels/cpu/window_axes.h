@@ -21,17 +21,18 @@ struct WindowAxes {
 
   /// f(place that the first one sees, first window, windows) for the windows whose position `tap` lies on the picture, row by row. The places of a row
   /// are x.stride apart; places, windows and positions count in row-major order.
-  template <class F> void for_rows(int64_t tap, F&& f) const {
+  template <class F> void for_rows(int64_t tap, F&& f) const { for_rows(tap, 0, z.windows * y.windows, f); }
+  /// The same for the rows of windows from `from` to before `to`.
+  template <class F> void for_rows(int64_t tap, int64_t from, int64_t to, F&& f) const {
     const int64_t tap_x = tap % x.taps, tap_y = tap / x.taps % y.taps, tap_z = tap / x.taps / y.taps, start = x.place(0, tap_x);
     const int64_t first = start < 0 ? (-start + x.stride - 1) / x.stride : 0;
     const int64_t end = std::min(x.windows, start >= x.places ? 0 : (x.places - 1 - start) / x.stride + 1);
     if (first >= end) return;
-    for (int64_t i = 0; i < z.windows; i++)
-      for (int64_t j = 0; j < y.windows; j++) {
-        const int64_t plane = z.place(i, tap_z), line = y.place(j, tap_y);
-        if (z.covers(plane) && y.covers(line))
-          f((plane * y.places + line) * x.places + first * x.stride + start, (i * y.windows + j) * x.windows + first, end - first);
-      }
+    for (int64_t row = from, i = from / y.windows, j = from % y.windows; row < to; row++) {
+      const int64_t plane = z.place(i, tap_z), line = y.place(j, tap_y);
+      if (z.covers(plane) && y.covers(line)) f((plane * y.places + line) * x.places + first * x.stride + start, row * x.windows + first, end - first);
+      if (++j == y.windows) j = 0, i++;
+    }
   }
 };
 

@@ -1,0 +1,130 @@
+// Convolutions in double precision, which oneDNN has none of, as products of matrices: windows are written out as columns, as many at a time
+// as the second-level cache holds.
+#pragma once
+#include <algorithm>
+
+#include "framework/kernels/cpu/conv_product.h"
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+constexpr int64_t kColumnNumbers = 1 << 16;
+constexpr int64_t kLeastMixing = 8;  // products of channels within a group, below which loops are faster
+
+template <class Op> bool columns_pay(const Op& op, const Tensor& out, const Dims& w) {
+  return out.dtype() == DType::float64 && w[1] * (w[0] / op.groups) >= kLeastMixing;
+}
+
+/// The windows of one image and group after another, some at a time. What is padding has columns of zeros, which are multiplied as PyTorch's are.
+class Columns {
+ public:
+  const int64_t images, groups, to, from, rows;  // a group's channels of the windows and of the places; numbers of a window
+
+  template <class Op> Columns(const Op& op, const Dims& w, const Dims& windows, const Dims& places)
+      : images(windows[0]), groups(op.groups), to(w[0] / op.groups), from(w[1]), rows(w.product() / w[0]), axes_(axes_of(op, w, windows, places)) {
+    most_ = std::clamp<int64_t>(kColumnNumbers / rows, 1, axes_.windows());
+    columns_ = empty(Dims{rows, most_}, DType::float64);
+  }
+
+  /// f(image times groups plus group) with each of them, for windows [begin, end).
+  template <class F> void each(F&& f) {
+    for (int64_t part = 0; part < images * groups; part++)
+      for (begin_ = 0; begin_ < axes_.windows(); begin_ = end_) {
+        end_ = std::min(begin_ + most_, axes_.windows());
+        f(part);
+      }
+  }
+  Tensor columns() const { return alias(columns_, Dims{rows, end_ - begin_}, Dims{most_, 1}, 0); }
+  Tensor turned() const { return alias(columns_, Dims{end_ - begin_, rows}, Dims{1, most_}, 0); }
+  /// Of a tensor that has a number for each window: those of the channels of a part.
+  Tensor at_windows(const Tensor& y, int64_t part) const {
+    return alias(y, Dims{to, end_ - begin_}, Dims{axes_.windows(), 1}, y->offset + part * to * axes_.windows() + begin_);
+  }
+  Tensor weight(const Tensor& w, int64_t part) const { return alias(w, Dims{to, rows}, Dims{rows, 1}, w->offset + part % groups * to * rows); }
+
+  void gather(const Tensor& x, int64_t part) {
+    const double* const image = x.data<double>() + part * from * axes_.places();
+    parallel_for(rows, std::max<int64_t>(1, kGrain / (end_ - begin_)), [&](int64_t b, int64_t e) {
+      for (int64_t row = b; row < e; row++) {
+        double* const column = columns_.data<double>() + row * most_;
+        const double* const channel = image + row / axes_.taps() * axes_.places();
+        std::fill_n(column, end_ - begin_, 0.0);
+        for_runs(row % axes_.taps(), [&](int64_t place, int64_t at, int64_t n) {
+          for (int64_t k = 0; k < n; k++) column[at + k] = channel[place + k * axes_.x.stride];
+        });
+      }
+    });
+  }
+  void spread(const Tensor& x, int64_t part) {
+    double* const image = x.data<double>() + part * from * axes_.places();
+    parallel_for(from, std::max<int64_t>(1, kGrain / (axes_.taps() * (end_ - begin_))), [&](int64_t b, int64_t e) {
+      for (int64_t row = b * axes_.taps(); row < e * axes_.taps(); row++) {
+        const double* const column = columns_.data<double>() + row * most_;
+        double* const channel = image + row / axes_.taps() * axes_.places();
+        for_runs(row % axes_.taps(), [&](int64_t place, int64_t at, int64_t n) {
+          for (int64_t k = 0; k < n; k++) channel[place + k * axes_.x.stride] += column[at + k];
+        });
+      }
+    });
+  }
+
+ private:
+  WindowAxes axes_;
+  Tensor columns_;
+  int64_t most_, begin_ = 0, end_ = 0;
+
+  /// f(place, column, count) for the windows at hand whose position `tap` lies on the picture.
+  template <class F> void for_runs(int64_t tap, F&& f) const {
+    axes_.for_rows(tap, begin_ / axes_.x.windows, (end_ - 1) / axes_.x.windows + 1, [&](int64_t place, int64_t at, int64_t n) {
+      const int64_t first = std::max(at, begin_), last = std::min(at + n, end_);
+      if (first < last) f(place + (first - at) * axes_.x.stride, first - begin_, last - first);
+    });
+  }
+};
+
+/// f(a row-major tensor to fill), which becomes `out`.
+template <class F> void in_rows(const Tensor& out, F&& f) {
+  const Tensor y = out.is_contiguous() ? out : empty(out.sizes(), out.dtype());
+  f(y);
+  if (!out.is_contiguous()) run_copy(y, out);
+}
+
+template <class Op> void fill_by_columns(const Op& op, const Tensor& image, const Tensor& weight, const Tensor& out) {
+  const Tensor x = row_major(image), w = row_major(weight);
+  Columns windows(op, w.sizes(), out.sizes(), x.sizes());
+  in_rows(out, [&](const Tensor& y) {
+    windows.each([&](int64_t part) {
+      windows.gather(x, part);
+      gemm(windows.weight(w, part), windows.columns(), Tensor(), windows.at_windows(y, part));
+    });
+  });
+}
+template <class Op> void spread_by_columns(const Op& op, const Tensor& grad, const Tensor& weight, const Tensor& out) {
+  const Tensor dy = row_major(grad), w = row_major(weight);
+  Columns windows(op, w.sizes(), dy.sizes(), out.sizes());
+  in_rows(out, [&](const Tensor& dx) {
+    std::fill_n(dx.data<double>(), dx.numel(), 0.0);
+    windows.each([&](int64_t part) {
+      const Tensor of = windows.weight(w, part);
+      gemm(alias(of, Dims{windows.rows, windows.to}, Dims{1, windows.rows}, of->offset), windows.at_windows(dy, part), Tensor(), windows.columns());
+      windows.spread(dx, part);
+    });
+  });
+}
+template <class Op> void sum_by_columns(const Op& op, const Tensor& image, const Tensor& grad, const Tensor& out) {
+  const Tensor x = row_major(image), dy = row_major(grad), product = empty(Dims{out.sizes()[0] / op.groups, out.numel() / out.sizes()[0]}, DType::float64);
+  Columns windows(op, out.sizes(), dy.sizes(), x.sizes());
+  in_rows(out, [&](const Tensor& dw) {
+    std::fill_n(dw.data<double>(), dw.numel(), 0.0);
+    windows.each([&](int64_t part) {
+      windows.gather(x, part);
+      gemm(windows.at_windows(dy, part), windows.turned(), Tensor(), product);
+      const Tensor sum = windows.weight(dw, part);
+      for (int64_t i = 0; i < product.numel(); i++) sum.data<double>()[i] += product.data<double>()[i];
+    });
+  });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
