@@ -44,8 +44,10 @@ Tensors bags(Inputs in, bool by_frequency, int64_t mode, bool include_last, int6
   check(in[1].ndim() == 1 || in[1].ndim() == 2, "input has to be a 1D or 2D Tensor, but got Tensor of dimension ", in[1].ndim());
   check(in[2].ndim() == 1, "offsets has to be a 1D Tensor, but got Tensor of dimension ", in[2].ndim());
   Tensor indices = in[1], offsets = in[2];
-  if (is_index(indices.dtype()) && is_index(offsets.dtype()) && indices.dtype() != offsets.dtype())
-    indices = cast_to(indices, DType::int64), offsets = cast_to(offsets, DType::int64);
+  if (indices.dtype() != offsets.dtype()) {  // which lets a narrow one through beside one of int32 or int64, as in PyTorch
+    const DType common = promote_types(indices.dtype(), offsets.dtype());
+    indices = cast_to(indices, common), offsets = cast_to(offsets, common);
+  }
   auto r = fn::embedding_bag_forward(w, indices, offsets, scale, by_frequency, mode, include_last, padding_idx);
   Device device = w.device();
   if (selects_directly(w, scale, mode, padding_idx)) r[1] = empty(Dims{0}, offsets.dtype(), device);

@@ -86,3 +86,10 @@ def test_one_hot(classes):
 def test_the_old_order_of_arguments_is_taken_with_a_warning():
     with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag was changed"):
         assert_same(lambda t, w, i, p: t.nn.functional.embedding_bag(w, i.view(2, 3), mode="sum", per_sample_weights=p.view(2, 3)), W.detach(), I, P)
+
+
+@pytest.mark.parametrize("dtypes", [(torch.int64, torch.int8), (torch.uint8, torch.int64), (torch.int16, torch.int32), (torch.int32, torch.int64), (torch.int16, torch.int16),
+                                    (torch.int16, torch.int8), (torch.int64, torch.float32), (torch.uint16, torch.int64)])
+def test_bags_of_narrow_places(dtypes):
+    indices, offsets = dtypes
+    assert_same(lambda t, w: t.embedding_bag(w, t.as_tensor([0, 2, 1]).to(getattr(t, str(indices)[6:])), t.as_tensor([0, 1]).to(getattr(t, str(offsets)[6:]))), W)
