@@ -44,7 +44,9 @@ Tensor Cov::compose(Inputs in) const {
   if (in[2]) aweights = checked_weights("aweights", in[2], false, observations), w = w ? w * aweights : aweights;
 
   const Tensor total = w ? fn::check_nonzero(fn::sum(w), "cov(): the weights' sum") : num(observations);
-  const Tensor centred = x - fn::unsqueeze(fn::sum(w ? x * w : x, Dims{1}) / total, int64_t(1));
+  // Of one observation a weight changes no mean: PyTorch leaves it out, also out of the dtype.
+  const Tensor mean = w && observations != 1 ? fn::sum(x * w, Dims{1}) / total : fn::sum(x, Dims{1}) / num(observations);
+  const Tensor centred = x - fn::unsqueeze(mean, int64_t(1));
   const Tensor taken = num(correction);
   Tensor divisor = total - (aweights && correction != 0 ? taken * fn::sum(w * aweights) / total : taken);
   if (w ? !mode.recorder && !divisor.is_meta() && item(divisor).to_double() <= 0 : observations <= correction)

@@ -22,3 +22,10 @@ CALLS = {
 @pytest.mark.filterwarnings("ignore:cov")
 def test_as_pytorch(name):
     assert_same(CALLS[name], X, COUNTS, WEIGHTS, strides=False, order=1, what=name)
+
+
+@pytest.mark.parametrize("weights", [dict(fweights=torch.tensor(4)), dict(aweights=torch.tensor(4.0, dtype=torch.float64)), dict(aweights=torch.ones(1, dtype=torch.float64))])
+def test_cov_of_one_observation_takes_no_weight_for_its_mean(weights):
+    (name, w), = weights.items()
+    for x in (torch.tensor([3], dtype=torch.int32), torch.tensor(2.0)):
+        assert_same(lambda t, x, w: t.cov(x, correction=0, **{name: w}), x, w)
