@@ -92,7 +92,7 @@ Tensor ConvTbc::compose(Inputs in) const {
   // one matrix as they lie.
   const int64_t steps = x.sizes()[0], batch = x.sizes()[1];
   auto rows = [&](const Tensor& t, int64_t start, int64_t count) { return fn::view(fn::narrow(t, int64_t(0), start, count), Dims{count * batch, t.size(2)}); };
-  Tensor sum = fn::clone(fn::expand(b, sizes), MemoryFormat::contiguous);
+  Tensor sum = fn::clone(fn::expand(cast_to(b, x.dtype()), sizes), MemoryFormat::contiguous);
   for (int64_t k = 0; k < w.sizes()[0]; k++) {
     const int64_t from = std::max<int64_t>(0, k - shift), to = std::max<int64_t>(0, shift - k), count = std::min(steps - from, length - to);
     if (count <= 0) continue;

@@ -33,3 +33,9 @@ def test_bilinear():
     assert_same(lambda t, *v: t.nn.functional.bilinear(*v), x, y, w)
     for bad in ((x[0], y, w), (x[:1], y, w), (x, x, w), (x, y, w[:, :2]), (x, y, w[0]), (x, y, w[None]), (x[..., :0], y, w[:, :0]), (x, y, w, b[:2])):
         assert_same(lambda t, *v: t.bilinear(*v), *(v.detach() for v in bad))
+
+
+def test_conv_tbc_has_the_dtype_of_its_input():
+    for bias in (torch.ones(2, dtype=torch.uint8), torch.full((2,), 300.7, dtype=torch.float64)):
+        assert_same(lambda t, b: t.conv_tbc(t.ones(3, 2, 3, dtype=t.int64), t.ones(2, 3, 2, dtype=t.int64), b, 1), bias)
+        assert_same(lambda t, b: t.conv_tbc(t.ones(3, 2, 3), t.ones(2, 3, 2), b), bias)
