@@ -221,7 +221,8 @@ Tensor Einsum::compose(Inputs in) const {
     for (size_t k = i + 1; k < terms.size(); k++) later.insert(later.end(), terms[k].labels.begin(), terms[k].labels.end());
     r = contraction.product(i == 1 ? terms[0] : r, terms[i], later);
   }
-  return contraction.spread(Contraction::summed(r, e.output), e.output);
+  const Tensor result = contraction.spread(Contraction::summed(r, e.output), e.output);
+  return result == in[0] ? fn::view(result, result.sizes()) : result;  // never an operand itself
 }
 
 static const EinsumOps::Registration ops;

@@ -56,3 +56,9 @@ def test_a_permutation_is_a_view():
 def test_a_product_is_a_view_of_nothing():
     x = weir.ones(2, 3, 3)  # as all composites here; PyTorch's is one of the product that it made
     assert weir.einsum("bij,bjk->bik", x, x)._base is None
+
+
+def test_einsum_of_one_number_is_a_view():
+    for t in (torch, weir):
+        x = t.ones(())
+        assert t.einsum("", x) is not x and t.einsum("->", x)._base is x
