@@ -66,3 +66,9 @@ def test_autocast_pools_in_single_precision():
     for t in (torch, weir):
         with t.autocast("cpu", dtype=t.bfloat16):
             assert t.nn.functional.fractional_max_pool2d(t.ones(1, 1, 4, 4).bfloat16(), 2, 2).dtype == t.float32
+
+
+def test_fractional_pooling_asks_for_a_size_first():
+    for t in (torch, weir):
+        with pytest.raises(ValueError):
+            t.nn.functional.fractional_max_pool2d(t.ones(1, 3, 9, 9), False, return_indices=True)

@@ -17,6 +17,8 @@ def _fractional(axes):
 
     def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         check_tensor(name, input)
+        if output_size is None and output_ratio is None:  # before the other arguments are looked at
+            raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         if _random_samples is None and not (input.is_floating_point() or input.is_complex()):  # drawn before the sizes are looked at
             raise NotImplementedError(f"{name}: no samples can be drawn for {input.dtype}")
         output_ratio = output_ratio if output_size is None else None
