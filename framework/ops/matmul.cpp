@@ -48,7 +48,8 @@ bool multiplies(const Tensor& a, const Tensor& product) { return a.numel() && pr
 Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.numel() ? alpha : Scalar(1.0); }
 
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library, bool multiplied) {
-  const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
+  // Of no numbers PyTorch asks no factor.
+  const Scalar beta = product.numel() ? factor_of(op, product.dtype(), b) : Scalar(1.0), alpha = product.numel() ? factor_of(op, product.dtype(), a) : Scalar(1.0);
   for (const Scalar& s : {a, b})  // before integers lose their fractions
     if (product.numel() && multiplied) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
@@ -179,12 +180,16 @@ Tensor Addmm::compose(Inputs in) const {
   });
 }
 Tensor Baddbmm::compose(Inputs in) const {
-  wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
+  for (int d : {0, 1}) wrap_dim(d, in[1].ndim(), "baddbmm");  // PyTorch asks for these sizes before it looks at the ranks
+  wrap_dim(2, in[2].ndim(), "baddbmm");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor product = bmm(a, b);
+    const bool multiplied = multiplies(a, product), lowered = mode.autocast && is_floating(given.dtype());
+    check(lowered || given.dtype() == a.dtype(), "baddbmm: Input dtypes must be the same, got: input ", name_of(given.dtype()), ", batch1: ", name_of(a.dtype()));
+    const Tensor self = lowered || multiplied ? given : cast_to(given, product.dtype());  // of no products PyTorch compares no dtypes: the second has the result's
     constexpr int64_t kSmall = 400;  // below, PyTorch multiplies in a loop of its own
     const bool by_library = !is_reduced(in[1].dtype()) && checked_mul(checked_mul(a.size(1), a.size(2)), b.size(2)) >= kSmall;
-    return scaled_sum("baddbmm", given, product, beta, factor_of_product(a, alpha), by_library, multiplies(a, product));
+    return scaled_sum("baddbmm", self, product, beta, factor_of_product(a, alpha), by_library, multiplied);
   }));
 }
 

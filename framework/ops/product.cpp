@@ -127,7 +127,7 @@ Tensor Addmv::compose(Inputs in) const {
   check(x.dtype() == mat.dtype() && x.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", name_of(x.dtype()), ", ", name_of(mat.dtype()),
         ", and ", name_of(vec.dtype()));
   check_held(Held::own, beta, x.dtype());
-  if (mat.size(0)) check_held(Held::own, alpha, x.dtype());
+  if (mat.numel()) check_held(Held::own, alpha, x.dtype());
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor product = fn::mv(a, b);
     return scaled_sum("addmv", given, product, beta, factor_of_product(a, alpha), !is_complex(a.dtype()) && !is_reduced(in[1].dtype()));
@@ -153,11 +153,13 @@ Tensor Addr::compose(Inputs in) const {
 Tensor Addbmm::compose(Inputs in) const {
   wrap_dim(1, in[1].ndim(), "addbmm"), wrap_dim(2, in[2].ndim(), "addbmm");  // PyTorch asks for these sizes before it looks at the ranks
   for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
+  check(in[1].size(0) == in[2].size(0), "addbmm: batch1 and batch2 must have same number of batches, got ", in[1].size(0), " and ", in[2].size(0));
   // Of no products PyTorch multiplies self by beta in place.
   check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor products = fn::matmul(a, b);
-    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, products));
+    const DType type = a.size(0) || mode.autocast ? products.dtype() : given.dtype();  // PyTorch compares dtypes in each product of the batch
+    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, type), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, products));
   }));
 }
 

@@ -84,3 +84,18 @@ def test_factors_of_what_nothing_is_added_to(n, m, dtype, beta):
 @pytest.mark.parametrize("grad", [True, False])
 def test_dtypes_of_products_of_nothing(left, right, grad):
     assert_same(lambda t: t.matmul(t.ones(left, dtype=t.complex64, requires_grad=grad), t.ones(right, dtype=t.float16)).detach())
+
+
+NARROW = torch.zeros(2, 0, 3, dtype=torch.int8)
+UNMULTIPLIED = {
+    "sums of no products": lambda t, x, b: t.baddbmm(x, x[:, :, :0], b), "another first factor": lambda t, x, b: t.baddbmm(b[:, :, :2].mT, b[:, :0, :0], x[:, :0]),
+    "a batch of none": lambda t, x, b: t.addbmm(x[0], x[:0], b[:0, :, :2].mT.expand(0, 3, 4)), "an alpha for none": lambda t, x, b: t.addbmm(x[0], x[:, :, :0], x[:, :0], alpha=float("nan")),
+    "batches of one and two": lambda t, x, b: t.addbmm(x[0], x[:1, :, :2], x), "no columns": lambda t, x, b: t.baddbmm(x[:, :, :0], x[:, :, :2], x[:, :, :0], beta=float("nan"), alpha=1e30),
+    "no rows": lambda t, x, b: t.addmm(x[0, :0], x[0, :0, :2], x[0], beta=float("nan")), "a vector of none": lambda t, x, b: t.addmv(x[0, :, 0], x[0, :, :0], x[0, 0, :0], alpha=2 ** 40),
+    "a first number": lambda t, x, b: t.baddbmm(x, x[0, 0, 0], x), "a first vector": lambda t, x, b: t.baddbmm(x, x[0, 0], x),
+}
+
+
+@pytest.mark.parametrize("name", UNMULTIPLIED)
+def test_factors_and_dtypes_of_nothing_to_multiply(name):
+    assert_same(UNMULTIPLIED[name], torch.arange(12, dtype=torch.int32).reshape(2, 2, 3), NARROW)
