@@ -48,9 +48,13 @@ Tensor Ldexp::compose(Inputs in) const {
     const Tensor base = number ? num(2.0) : full_of(Meta(Dims{}, x.dtype(), exponent.device()), Scalar(2.0));
     check<NotImplemented>(result_type(std::array{base, exponent}) != DType::complex32, "ldexp: not implemented for powers of complex32");
     const bool of_each = (is_differentiated(exponent) && exponent.ndim() > 0 && exponent.sizes() != sizes) || sizes.product() == 0;
-    return x * fn::pow(base, of_each ? fn::expand(exponent, sizes) : exponent);
+    if (!of_each) return x * fn::pow(base, exponent);
+    // Spread over the elements an exponent without axes still weighs as one where the result's dtype is chosen.
+    const Tensor powers = fn::pow(base, fn::expand(exponent, sizes));
+    return x * (exponent.ndim() == 0 && is_inexact(exponent.dtype()) ? cast_to(powers, result_type(std::array{x, exponent})) : powers);
   }
-  const Tensor whole = fn::clamp(cast_to(exponent, DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
+  // Source: PyTorch's kernel, which reads exponents as int32, so that those of int64 wrap around.
+  const Tensor whole = fn::clamp(cast_to(cast_to(exponent, DType::int32), DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
   const Tensor two = full_of(Meta(Dims{}, DType::float64, exponent.device()), Scalar(2.0));  // a tensor: its powers keep their exponent's strides
   return cast_to(cast_to(x, DType::float64) * fn::pow(two, half) * fn::pow(two, whole - half), x.dtype());
 }

@@ -158,3 +158,12 @@ def test_a_tensor_without_axes_wraps_around_to_the_dtype_of_one_with(name, numbe
 
 def test_a_byte_wraps_around_to_a_signed_one():
     assert_same(lambda t, x, n: t.maximum(x, n), torch.tensor([2, -128], dtype=torch.int8), torch.tensor(250, dtype=torch.uint8))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_ldexp_reads_exponents_as_int32(dtype):
+    assert_same(lambda t, x, e: t.ldexp(x, e), torch.ones(5, dtype=dtype), torch.tensor([2**40, 300, 2**31, -(2**63), 2]))
+
+
+def test_ldexp_of_nothing_keeps_its_dtype_beside_an_exponent_without_axes():
+    assert_same(lambda t, x, e: t.ldexp(x, e), torch.ones(0, 2), torch.tensor(3.0, dtype=torch.float64))
