@@ -150,16 +150,16 @@ static void check_word(const Str& reduce) {
   check(reduce == "add" || reduce == "multiply", "reduce argument must be either add or multiply.");
 }
 Meta ScatterSrcReduced::infer(Inputs in) const {
-  check_word(reduce);
   wrap_dim(dim, in[0].ndim(), "scatter");
   check_along("scatter", in[0], dim, in[1], &in[2]);
+  check_word(reduce);
   warn_once("scatter with reduce and a tensor is deprecated: use scatter_reduce in its place.");
   return like(in[0]);
 }
 Meta ScatterValueReduced::infer(Inputs in) const {
-  check_word(reduce);
   wrap_dim(dim, in[0].ndim(), "scatter");
   check_along("scatter", in[0], dim, in[1], nullptr);
+  check_word(reduce);
   if (in[1].numel()) check_held(Held::own, value, in[0].dtype());
   return like(in[0]);
 }

@@ -120,3 +120,12 @@ def test_rows_are_put_into_memory_of_any_strides():
     for x in (torch.randn(6, 3, 2), torch.randn(2, 3, 6).permute(2, 1, 0), torch.randn(6, 3, 4)[..., ::2]):
         assert_same(lambda f, x, i, v: x.clone().index_put((i,), v, accumulate=True), x, at, values, order=0)
         assert_same(lambda f, x, i, v: x.index_put_((i[:1],), v[:1]), x, at, values, order=0)
+
+
+@pytest.mark.parametrize("value", [2.0, torch.ones(2, 2)])
+def test_scatter_looks_at_dim_before_the_name_of_a_reduction(value):
+    index = weir.zeros(1, 1, dtype=weir.int64)
+    with pytest.raises(IndexError, match="out of range"):
+        weir.scatter(weir.ones(2, 2), 4, index, to_weir(value) if isinstance(value, torch.Tensor) else value, reduce="ADD")
+    with pytest.raises(RuntimeError, match="reduce argument"):
+        weir.scatter(weir.ones(2, 2), 0, index, to_weir(value) if isinstance(value, torch.Tensor) else value, reduce="ADD")
