@@ -67,8 +67,8 @@ Tensor Put::compose(Inputs in) const {
 Tensor TakeAlongDim::compose(Inputs in) const {
   const Tensor &x = in[0], &index = in[1];
   if (!dim && index.numel() == 0) return fn::gather(fn::view(x, Dims{-1}), int64_t(0), cast_to(fn::view(index, Dims{-1}), DType::int64));
-  check(index.dtype() == DType::int64, "torch.take_along_dim(): dtype of indices should be Long but got ", name_of(index.dtype()));
   if (!dim) return fn::gather(fn::view(x, Dims{-1}), int64_t(0), fn::view(index, Dims{-1}));  // raises where rows lie apart, as PyTorch's
+  check(index.dtype() == DType::int64, "torch.take_along_dim(): dtype of indices should be Long but got ", name_of(index.dtype()));
   check(x.ndim() == index.ndim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", x.ndim(),
         " dimensions for input, and ", index.ndim(), " dimensions for indices");
   check<IndexError>(x.ndim() > 0, "Dimension specified as ", *dim, " but tensor has no dimensions");

@@ -32,3 +32,9 @@ CALLS = {
 def test_as_pytorch(name):
     call, *inputs = CALLS[name]
     assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs), order=1)
+
+
+@pytest.mark.parametrize("index", [[1, 2], [1, 7], [1, -2]])
+@pytest.mark.parametrize("dim", [None, 0])
+def test_take_along_dim_by_int32_only_of_flat_tensors(index, dim):
+    assert_same(lambda t, x, i: t.take_along_dim(x, i, dim), torch.arange(5.0), torch.tensor(index, dtype=torch.int32))
