@@ -1,5 +1,7 @@
 #include "framework/ops/linalg_qr.h"
 
+#include <cctype>
+
 #include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
@@ -158,6 +160,7 @@ Tensors Lstsq::compose(Inputs in) const {
   check(A.dtype() == B.dtype(), op, ": Expected input and other to have the same dtype, but got input's dtype ", name_of(A.dtype()),
         " and other's dtype ", name_of(B.dtype()));
   Str by = driver.value_or(Str("gelsy"));
+  for (char& c : by.v) c = char(std::tolower(static_cast<unsigned char>(c)));  // PyTorch's names of drivers are of either case
   check(by == "gels" || by == "gelsy" || by == "gelsd" || by == "gelss", op, ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss)");
   Dims vectors = A.sizes();
   vectors.n--;

@@ -242,3 +242,10 @@ def test_a_reflector_whose_factor_is_half_nan_leaves_no_numbers():
     for t in (torch, weir):
         v, tau = t.tensor([[1.0 + 0j], [2 - 3j], [0.5j]]), t.tensor([complex(float("nan"), -0.5)])
         assert t.linalg.householder_product(v, tau)[1:].isnan().all()
+
+
+@pytest.mark.parametrize("driver", ["GELS", "gelsY"])
+def test_lstsq_takes_names_of_drivers_in_either_case(driver):
+    a, b = torch.eye(3)[:, :2], torch.eye(3)
+    expected = torch.linalg.lstsq(a, b, driver=driver)[0]
+    assert weir.linalg.lstsq(weir.tensor(a.tolist()), weir.tensor(b.tolist()), driver=driver)[0].tolist() == expected.tolist()
