@@ -109,7 +109,8 @@ Bounds logit_bounds(double eps, DType t) {
 void Logit::round(Tensors& in, const Meta& m) {
   GradMode off(false);
   const auto [low, high] = logit_bounds(*eps, m.dtype);
-  if (!std::isnan(*eps)) in[0] = fn::clamp(in[0], std::optional<Scalar>(low), std::optional<Scalar>(high));  // below NaN lies nothing
+  if (low > high) in[0] = where(in[0] < low, num(low), fn::clamp(in[0], std::optional<Scalar>(), std::optional<Scalar>(high)));  // the low bound first, unlike clamp
+  else if (!std::isnan(*eps)) in[0] = fn::clamp(in[0], std::optional<Scalar>(low), std::optional<Scalar>(high));  // below NaN lies nothing
   eps.reset();
 }
 void LogitBackward::bound(Tensors& in, DType t) {

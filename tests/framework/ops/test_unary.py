@@ -65,3 +65,9 @@ def test_the_second_derivative_of_sinc_far_out():
         slope, = t.autograd.grad(t.sinc(x).sum(), x, create_graph=True)
         slopes.append(t.autograd.grad(slope.sum(), x)[0].numpy())
     np.testing.assert_allclose(*slopes, 1e-3, 1e-15)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+@pytest.mark.parametrize("eps", [0.7, 1.0, 2.0])
+def test_logit_prefers_the_low_bound_where_bounds_cross(dtype, eps):
+    assert_same(lambda t, x: t.logit(x, eps), torch.tensor([0.2, 0.7, 0.9, float("nan")], dtype=dtype), rtol=torch.finfo(dtype).eps)
