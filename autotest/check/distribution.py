@@ -36,7 +36,7 @@ def _column(e: np.ndarray, g: np.ndarray, rounding: float) -> str | None:
     level = kolmogorov_smirnov(e, g)
     if level < LEVEL:
         return f"Kolmogorov-Smirnov test at {level:.1e}: median {np.median(g):.4g}, expected {np.median(e):.4g}"
-    if beyond(e, g) or beyond(-e, -g):
+    if beyond(e, g, rounding) or beyond(-e, -g, rounding):
         return f"numbers in [{g.min():.6g}, {g.max():.6g}], expected in [{e.min():.6g}, {e.max():.6g}]"
     return None
 
@@ -64,11 +64,11 @@ def chi_square(e: np.ndarray, g: np.ndarray, rounding: float = 0.0) -> float:
     return float(chdtrc(counts.shape[1] - 1, ((counts - wanted) ** 2 / wanted).sum()))
 
 
-def beyond(e: np.ndarray, g: np.ndarray) -> bool:
-    """Whether `g` goes beyond the upper end of `e`, and that end is hard: numbers crowd there, as in [0, 1)."""
+def beyond(e: np.ndarray, g: np.ndarray, rounding: float = 0.0) -> bool:
+    """Whether `g` goes beyond the upper end of `e` by more than a `rounding`, and that end is hard: numbers crowd there, as in [0, 1)."""
     ordered = np.sort(e)
     crowd = ordered[-1] - ordered[-_CROWD]
-    return bool(crowd < _HARD * (ordered[-1] - np.median(e)) and g.max() > ordered[-1] + 5 * crowd)
+    return bool(crowd < _HARD * (ordered[-1] - np.median(e)) and g.max() > ordered[-1] + max(5 * crowd, rounding))
 
 
 def _finite(table: np.ndarray) -> np.ndarray:

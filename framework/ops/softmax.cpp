@@ -76,7 +76,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   sizes[q.ndim() - 1] = v.size(-1);
   if (sizes.product() == 0 || v.numel() == 0) {
     // Source: PyTorch, which looks at nothing where there are no queries or no values, else at the batches. The products give every input a gradient, of zeros.
-    if (q.size(-2) && v.numel()) broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
+    if (q.size(-2) && v.numel() && !enable_gqa) broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
     Tensor zeros = zeros_of(Meta(sizes, q.dtype(), q.device()));
     for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;

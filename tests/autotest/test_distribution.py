@@ -75,6 +75,14 @@ def test_numbers_beyond_a_hard_end_are_noticed():
     assert "expected in" in difference(table(lambda rng: rng.random((ROWS, 1)), 1), wrong)
 
 
+def test_an_end_that_many_draws_share_may_be_another_rounding_of_it():
+    def sums(seed, last):  # of which more than a few differ, and one in thirty is the largest
+        return table(lambda rng: np.where(rng.random((ROWS, 1)) < 1 / 30, last, rng.integers(0, 400, (ROWS, 1)) / 100), seed)
+
+    assert difference(sums(1, 7.0), sums(2, 7.0 * (1 + 2.0**-23)), epsilon=2.0**-23) is None
+    assert difference(sums(1, 7.0), sums(2, 7.01), epsilon=2.0**-23) is not None
+
+
 def test_wrong_random_operations_fail_and_right_ones_pass(tmp_path):
     (tmp_path / "faultydraws.py").write_text(FAULTY)
     with pytest.MonkeyPatch.context() as patch:
