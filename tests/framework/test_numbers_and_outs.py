@@ -274,3 +274,20 @@ def test_a_fused_step_takes_real_parameters_only():
         p.grad = t.ones(3, dtype=t.complex64)
         with pytest.raises(RuntimeError):
             t.optim.SGD([p], lr=0.1, fused=True).step()
+
+
+@pytest.mark.parametrize("out", ["int64", "int32", "float32", "float64"])
+def test_what_is_computed_wider_wraps_around_before_a_wider_out_sees_it(out):
+    calls = {"pow": lambda t, x, y, out: t.pow(x, y, out=out), "pow of a number": lambda t, x, y, out: t.pow(-2, y, out=out), "pow to a number": lambda t, x, y, out: t.pow(x, 7, out=out),
+             "shift": lambda t, x, y, out: t.bitwise_left_shift(x, y, out=out), "lcm": lambda t, x, y, out: t.lcm(x, y, out=out), "compared": lambda t, x, y, out: t.gt(x, y, out=out),
+             "a view": lambda t, x, y, out: t.pow(x, y, out=out.expand(2, 3).contiguous()[:, ::1][0])}
+    for name, call in calls.items():
+        for dtype in ("uint8", "int8", "int16", "int32"):
+            found = []
+            for t in (torch, weir):
+                x, y = (t.tensor(numbers, dtype=getattr(t, dtype)) for numbers in ([100, 7, 101], [1, 5, 3]))
+                try:
+                    found.append(call(t, x, y, t.zeros(3, dtype=getattr(t, out))).tolist())
+                except RuntimeError as error:
+                    found.append(type(error))
+            assert found[0] == found[1], (name, dtype)

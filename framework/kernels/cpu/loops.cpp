@@ -256,6 +256,12 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   DType tile;
   Loop loop = pick(name, loops, compute, in, &tile);
   if (out.numel() == 0) return;
+  // Whole numbers that are computed in a wider dtype, for want of a loop, wrap around to their own before an out= of another dtype sees them.
+  if (tile != compute && out.dtype() != compute && out.dtype() != DType::boolean && is_integral(compute)) [[unlikely]] {
+    const Tensor own = empty(Meta(out.sizes(), compute));
+    run_pointwise(name, loops, compute, op, in, own);
+    return run_copy(own, out);
+  }
   // Most calls: everything contiguous, of one shape and type, or a single number.
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
