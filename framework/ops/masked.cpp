@@ -42,10 +42,10 @@ int64_t first_axis(const std::optional<Dims>& dim, const Tensor& x) {
   return axes[0];
 }
 
-// The mask as bool in x's shape.
+// The mask in x's shape as bool, which numbers become there: PyTorch's layout of what is filled follows it.
 Tensor wide(const Tensor& mask, const Tensor& x) {
   check<IndexError>(mask.ndim() <= x.ndim(), "masked: expected a broadcastable mask, got one of more dimensions than the input, ", mask.sizes(), " for ", x.sizes());
-  return fn::expand(cast_to(mask, DType::boolean), x.sizes());
+  return cast_to(fn::expand(mask, x.sizes()), DType::boolean);
 }
 Tensor filled_of(const Tensor& x, const Tensor& wide, const Scalar& identity) { return fn::where(wide, x, full_of(Meta({}, x.dtype(), x.device()), identity)); }
 // x with `identity` where the mask does not hold.

@@ -62,3 +62,11 @@ def test_refusals(call):
 @pytest.mark.parametrize("name", ["sum", "prod", "amax", "mean", "cumsum", "softmax"])
 def test_an_axis_named_twice(name, dims):
     assert_same(lambda t, x: getattr(t.masked, name)(x, dims), X.detach())
+
+
+@pytest.mark.parametrize("mask", [torch.tensor(1.0, dtype=torch.float64), torch.tensor(True), torch.tensor([1, 0, 2, 1]), MASK.float().t().contiguous().t()], ids=str)
+@pytest.mark.parametrize("name", ["normalize", "prod"])
+def test_a_mask_of_numbers_becomes_one_of_truths_in_the_shape_of_the_input(name, mask):
+    call = called(name, 2.0, 1) if name == "normalize" else called(name, [])
+    for x in (X.detach(), X.detach().t().contiguous().t()):
+        assert_same(call, x, mask, order=0)
