@@ -49,7 +49,7 @@ Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.numel(
 
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library, bool multiplied) {
   // Of no numbers PyTorch asks no factor.
-  const Scalar beta = product.numel() ? factor_of(op, product.dtype(), b) : Scalar(1.0), alpha = product.numel() ? factor_of(op, product.dtype(), a) : Scalar(1.0);
+  const Scalar beta = product.numel() ? factor_of(op, product.dtype(), b) : Scalar(int64_t(1)), alpha = product.numel() ? factor_of(op, product.dtype(), a) : Scalar(int64_t(1));
   for (const Scalar& s : {a, b})  // before integers lose their fractions
     if (product.numel() && multiplied) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;

@@ -16,6 +16,8 @@ def put(x, index):
 
 COMPLEX, HALF = "complex64", "bfloat16"
 CALLS = {
+    "addr of whole numbers": lambda t: t.addr(of(t, "int64", 0), of(t, "int64", 0), of(t, "int64", 3), beta=2, alpha=3),
+    "addmm of whole numbers": lambda t: t.addmm(of(t, "int64", 0, 2), of(t, "int64", 0, 3), of(t, "int64", 3, 2), beta=2),
     **{op: lambda t, op=op: getattr(t, op)(of(t, COMPLEX, 0, 3), 1) for op in ("amax", "amin", "cummax", "mode", "softmax", "log_softmax", "hash_tensor")},
     **{f"{op} of a number": lambda t, op=op, at=at: getattr(t, op)(t.tensor(2 + 3j), *at) for op, at in (("cummin", [0]), ("mode", []), ("kthvalue", [1]))},
     "kthvalue of a truth": lambda t: t.kthvalue(t.tensor(True), 1), "kthvalue of lines": lambda t: t.kthvalue(of(t, COMPLEX, 0, 3), 1),
