@@ -25,7 +25,7 @@ _BEYOND = {"int64": (300, -1, 2**31, 2**40, -2**63), "float64": (1e39, -1e39, 65
 
 
 def oddly(case: Case, choices: Choices) -> Case:
-    """`case`, and at times the same call with one of its numbers given in another way. Its `out=` stays."""
+    """`case`, and at times the same call with one of its arguments given in another way. Its `out=` stays."""
     if not choices.chance(_SHARE):
         return case
     out = {name: value for name, value in case.kwargs.items() if name == "out"}
@@ -43,13 +43,13 @@ def oddly(case: Case, choices: Choices) -> Case:
     if not numbers and not others:
         return case
     places = others if others and (not numbers or choices.chance(_OTHER)) else numbers
-    changed, at = choices.pick(places), iter(range(len(leaves(given))))
+    changed, at = choices.pick(places), iter(range(len(found)))
     args, kwargs = map_tree(lambda leaf: _odd(leaf, choices, case) if next(at) == changed else leaf, given)
     return replace(case, args=args, kwargs={**kwargs, **out})
 
 
 def _odd(value, choices: Choices, case: Case):
-    """Something to pass in the place of a number; a tensor's memory joins the storages of `case`."""
+    """Something to pass in the place of a number, a text or a tensor; a tensor's memory joins the storages of `case`."""
     kind = type(value)
     if kind is str:
         return choices.pick((*_TEXTS, value.upper()))

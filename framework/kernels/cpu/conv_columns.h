@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 
+#include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/loops.h"
 
@@ -27,7 +28,7 @@ class Columns {
     columns_ = empty(Dims{rows, most_}, DType::float64);
   }
 
-  /// f(image times groups plus group) with each of them, for windows [begin, end).
+  /// f(image times groups plus group) with each of them, as often as it takes to come through its windows.
   template <class F> void each(F&& f) {
     for (int64_t part = 0; part < images * groups; part++)
       for (begin_ = 0; begin_ < axes_.windows(); begin_ = end_) {
@@ -121,7 +122,7 @@ template <class Op> void sum_by_columns(const Op& op, const Tensor& image, const
       windows.gather(x, part);
       gemm(windows.at_windows(dy, part), windows.turned(), Tensor(), product);
       const Tensor sum = windows.weight(dw, part);
-      for (int64_t i = 0; i < product.numel(); i++) sum.data<double>()[i] += product.data<double>()[i];
+      add(sum, product, sum);
     });
   });
 }
