@@ -209,6 +209,13 @@ def test_an_oracle_that_slips_by_half_a_percent_or_warns_of_no_out_wavers():
     assert {("gradient", "gradients"), ("warning", "")} <= {(fault.property, fault.phase) for fault in found}
 
 
+def test_a_slope_of_one_among_very_unequal_numbers_is_seen():
+    x, by = TensorSpec(0, "float64", (3,), (1,), 0, 0, True), TensorSpec(1, "int64", (), (), 0, 1, False)
+    storages = [("float64", np.array([1.0, 2.0**53, -3.0]).tobytes()), ("int64", np.array(-1).tobytes())]
+    found = wavers(expect(Target("torch.ldexp", ["ldexp"]), Case((x, by), {}, storages, differentiate=1)))  # PyTorch's gradient is 0, not 1/2
+    assert any(fault.phase == "gradients" for fault in found)
+
+
 @pytest.mark.parametrize("stride, wavering", [((1, 4, 4, 4, 8), True), ((2, 2, 2, 1, 1), False)])
 def test_an_oracle_that_writes_elsewhere_into_out_wavers(stride, wavering):
     storages = [("int64", np.arange(n, dtype="int64").tobytes()) for n in (240, 12)]
