@@ -92,6 +92,9 @@ Tensors Cat::vjp(const Saved& s, const Tensor& dy) const {
   return out;
 }
 
+void Stack::take_out(Inputs in, const Tensor& out) const {
+  for (const Tensor& t : in) check_out_history("stack", out, t);  // before it looks at dim, as PyTorch does
+}
 Tensor Stack::compose(Inputs in) const {
   check(!in.empty(), "stack: expected a non-empty list of Tensors");
   int64_t d = wrap_dim(dim, in[0].ndim() + 1, "stack");

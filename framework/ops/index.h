@@ -27,6 +27,7 @@ struct Stack : Op {
   static constexpr OutRule out{Out::joined};
   int64_t dim;
   static constexpr std::tuple fields{&Stack::dim};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -193,6 +193,12 @@ Tensor Baddbmm::compose(Inputs in) const {
   }));
 }
 
+static Tensor needs_cuda(const char* op) { throw NotImplemented(str(op, " with out_dtype has kernels for CUDA alone")); }
+Tensor MmOfDtype::compose(Inputs) const { return needs_cuda("mm"); }
+Tensor BmmOfDtype::compose(Inputs) const { return needs_cuda("bmm"); }
+Tensor AddmmOfDtype::compose(Inputs) const { return needs_cuda("addmm"); }
+Tensor BaddbmmOfDtype::compose(Inputs) const { return needs_cuda("baddbmm"); }
+
 static const MatmulOps::Registration ops;
 
 }  // namespace weir

@@ -69,7 +69,44 @@ struct Baddbmm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using MatmulOps = OpList<Mm, Bmm, Linear, Matmul, Addmm, Baddbmm>;
+// Sums in another dtype than that of the factors. PyTorch has kernels for these on CUDA alone: NotImplementedError.
+struct MmOfDtype : Op {
+  static constexpr Signature signature = "mm.dtype(input: Tensor, mat2: Tensor, out_dtype: dtype) -> Tensor";
+  static constexpr auto doc = "mm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
+  DType out_dtype;
+  static constexpr std::tuple fields{&MmOfDtype::out_dtype};
+  Tensor compose(Inputs in) const;
+};
+
+struct BmmOfDtype : Op {
+  static constexpr Signature signature = "bmm.dtype(input: Tensor, mat2: Tensor, out_dtype: dtype) -> Tensor";
+  static constexpr auto doc = "bmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
+  DType out_dtype;
+  static constexpr std::tuple fields{&BmmOfDtype::out_dtype};
+  Tensor compose(Inputs in) const;
+};
+
+struct AddmmOfDtype : Op {
+  static constexpr Signature signature =
+      "addmm.dtype(input: Tensor, mat1: Tensor, mat2: Tensor, out_dtype: dtype, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "addmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
+  DType out_dtype;
+  Scalar beta, alpha;
+  static constexpr std::tuple fields{&AddmmOfDtype::out_dtype, &AddmmOfDtype::beta, &AddmmOfDtype::alpha};
+  Tensor compose(Inputs in) const;
+};
+
+struct BaddbmmOfDtype : Op {
+  static constexpr Signature signature =
+      "baddbmm.dtype(input: Tensor, batch1: Tensor, batch2: Tensor, out_dtype: dtype, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "baddbmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
+  DType out_dtype;
+  Scalar beta, alpha;
+  static constexpr std::tuple fields{&BaddbmmOfDtype::out_dtype, &BaddbmmOfDtype::beta, &BaddbmmOfDtype::alpha};
+  Tensor compose(Inputs in) const;
+};
+
+using MatmulOps = OpList<Mm, Bmm, Linear, Matmul, Addmm, Baddbmm, MmOfDtype, BmmOfDtype, AddmmOfDtype, BaddbmmOfDtype>;
 
 namespace fn {
 inline constexpr Fn<Mm> mm;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/warn.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
@@ -157,21 +158,36 @@ Tensor Addbmm::compose(Inputs in) const {
   // Of no products PyTorch multiplies self by beta in place.
   check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
-    const Tensor products = fn::matmul(a, b);
+    const Scalar factor = factor_of_product(a, alpha);
+    // PyTorch scales what it adds up: infinite terms of both signs are NaN, and so are those of zeros.
+    const bool infinite = is_inexact(a.dtype()) && !std::isfinite(std::abs(factor.to_complex()));
+    const Tensor products = fn::matmul(infinite ? a * wrapped_number(factor) : a, b);
     const DType type = a.size(0) || mode.autocast ? products.dtype() : given.dtype();  // PyTorch compares dtypes in each product of the batch
-    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, type), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, products));
+    const Tensor sum = fn::sum(products, std::optional<Dims>(Dims{0}), false, type);
+    return scaled_sum("addbmm", given, sum, beta, infinite ? Scalar(1) : factor, !is_reduced(in[1].dtype()), multiplies(a, products));
   }));
 }
 
-Tensor Kron::compose(Inputs in) const {
+namespace {
+// The sizes of kron's inputs, and of its result: each of its axes is one of a, and one of b within it.
+struct KronSizes {
+  Dims a, b, result;
+};
+KronSizes kron_sizes(Inputs in) {
   const int rank = std::max(in[0].ndim(), in[1].ndim());
-  Dims a, b, sizes;  // each axis of the result is one of a, and one of b within it
+  KronSizes s;
   for (int i = 0; i < rank; i++) {
     auto size = [&](const Tensor& t) { return i < rank - t.ndim() ? 1 : t.size(i - (rank - t.ndim())); };
     const int64_t m = size(in[0]), n = size(in[1]);
-    a.push(m), a.push(1), b.push(1), b.push(n), sizes.push(checked_mul(m, n));
+    s.a.push(m), s.a.push(1), s.b.push(1), s.b.push(n), s.result.push(checked_mul(m, n));
   }
-  return fn::view(fn::reshape(in[0], a) * fn::reshape(in[1], b), sizes);
+  return s;
+}
+}  // namespace
+void Kron::take_out(Inputs in, const Tensor& out) const { shape_out(out, Meta(kron_sizes(in).result, result_type(in))); }
+Tensor Kron::compose(Inputs in) const {
+  const KronSizes s = kron_sizes(in);
+  return fn::view(fn::reshape(in[0], s.a) * fn::reshape(in[1], s.b), s.result);
 }
 
 Tensor TensordotAxes::compose(Inputs in) const {

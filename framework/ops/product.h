@@ -88,6 +88,7 @@ struct Addbmm : Op {
 struct Kron : Op {
   static constexpr Signature signature = "kron(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The Kronecker product.";
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

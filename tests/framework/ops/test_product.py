@@ -99,3 +99,24 @@ UNMULTIPLIED = {
 @pytest.mark.parametrize("name", UNMULTIPLIED)
 def test_factors_and_dtypes_of_nothing_to_multiply(name):
     assert_same(UNMULTIPLIED[name], torch.arange(12, dtype=torch.int32).reshape(2, 2, 3), NARROW)
+
+
+@pytest.mark.parametrize("alpha", [float("inf"), -float("inf"), 1e39, 2])
+def test_addbmm_scales_each_product_of_the_batch(alpha):
+    assert_same(lambda t, x, a, b: t.addbmm(x, a, b, alpha=alpha), torch.ones(2, 2), torch.tensor([[[1.0, 2], [3, 4]], [[-1, 2], [-3, 5]]]), torch.eye(2).expand(2, 2, 2))
+
+
+@pytest.mark.parametrize("name, args", [("mm", 2), ("addmm", 3), ("bmm", 2), ("baddbmm", 3)])
+def test_a_dtype_for_sums_has_no_kernel_on_a_cpu(name, args):
+    x = weir.ones(2, 2) if name.endswith("dmm") or name == "mm" else weir.ones(1, 2, 2)
+    with pytest.raises(NotImplementedError, match=f"{name} with out_dtype has kernels for CUDA alone"):
+        getattr(weir, name)(*[x] * args, weir.float32)
+    if args == 3:
+        with pytest.raises(OverflowError):
+            getattr(weir, name)(*[x] * args, weir.float32, alpha=2**70)
+
+
+def test_kron_gives_an_out_of_another_shape_rows():
+    x = torch.arange(8.0).reshape(2, 2, 2)
+    assert_same(lambda t, x: t.kron(x.permute(2, 0, 1), t.tensor(2.0), out=t.empty(0)), x)
+    assert_same(lambda t, x: t.kron(x.permute(2, 0, 1), t.tensor(2.0), out=t.empty(2, 2, 2).mT), x)
