@@ -110,7 +110,7 @@ template <class T, class Norm>
 void strip(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out, int64_t row) {
   constexpr int64_t w = Vec<T>::size;
   for (int64_t j = 0, width; j < r; j += width) {
-    const bool two = ld - j >= 2 * w;
+    const bool two = r - j > w;  // then so many stand behind j, zeros included
     width = std::min(two ? 2 * w : w, r - j);
     if (rows == kRows && two) block<kRows, 2>(norm, a, turned + j, m, ld, width, out + j, row);
     else if (rows == kRows) block<kRows, 1>(norm, a, turned + j, m, ld, width, out + j, row);
