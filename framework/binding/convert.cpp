@@ -223,7 +223,7 @@ bool to_scalar(PyObject* o, Scalar* out) {
     if (PyErr_Occurred()) throw py::error_already_set();
     return *out = Scalar(std::complex<double>(c.real, c.imag)), true;
   }
-  if (uint64_t large; PyLong_Check(o) && is_large(o, &large)) return *out = Scalar(double(large)), true;
+  if (uint64_t large; PyLong_Check(o) && is_large(o, &large)) return *out = Scalar::of_large(large), true;
   int64_t i;
   if (PyLong_Check(o) || PyIndex_Check(o)) return to_int(o, &i) && (*out = Scalar(i), true);
   double d;

@@ -25,7 +25,7 @@ PyObject* item_object(const Tensor& t);
 PyObject* lists_object(const Tensor& t);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
 bool to_double(PyObject* o, double* out);
-/// A whole number from 2^63 on, of which Scalar has no kind, becomes a real one: tensors of integers refuse both. OverflowError from 2^64 on.
+/// A whole number from 2^63 on becomes Scalar's `large` one. OverflowError from 2^64 on.
 bool to_scalar(PyObject* o, Scalar* out);
 bool is_number(PyObject* o);         // complex ones too
 /// A number as a 0-d tensor that is weak in promotion; undefined for anything else. OverflowError from 2^64 on.

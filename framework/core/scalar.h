@@ -13,6 +13,7 @@ struct Scalar {
   enum class Kind : uint8_t { boolean, integer, real, complex } kind = Kind::integer;
   union { int64_t i = 0; double d; };  // d: the real part of a complex number
   double imag = 0;
+  bool large = false;  // a whole number from 2^63 on: real numbers take it, whole ones refuse it
 
   Scalar() = default;
   Scalar(bool b) : kind(Kind::boolean), i(b) {}
@@ -34,10 +35,17 @@ struct Scalar {
     else return is_whole() ? T(i) : (check_no_imaginary("a real number"), T(d));
   }
 
+  /// A whole number from 2^63 on, rounded to a real one.
+  static Scalar of_large(uint64_t x) {
+    Scalar s{double(x)};
+    s.large = true;
+    return s;
+  }
+
   /// The dtype the number has by itself: bool, int64, the default float, or the complex type made of it.
   DType dtype(DType default_float = DType::float32) const {
     if (is_complex()) return complex_type(default_float);
-    return kind == Kind::boolean ? DType::boolean : kind == Kind::integer ? DType::int64 : default_float;
+    return kind == Kind::boolean ? DType::boolean : kind == Kind::integer || large ? DType::int64 : default_float;
   }
 
  private:

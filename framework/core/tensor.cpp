@@ -108,7 +108,7 @@ void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64
 }
 
 Tensor wrapped_number(const Scalar& s, Device device) {
-  Tensor t = empty(Meta({}, s.dtype(DType::float64), device));
+  Tensor t = empty(Meta({}, s.large ? DType::float64 : s.dtype(DType::float64), device));
   t->flags |= kWrappedNumber;
   if (t.is_meta()) return t;
   if (s.kind == Scalar::Kind::boolean) *t.data<bool>() = s.i != 0;

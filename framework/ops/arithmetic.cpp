@@ -296,8 +296,8 @@ Meta Clamp::infer(Inputs in) const {
   return m;
 }
 DType Clamp::computes_in(Inputs in) const {
-  Tensor all[3] = {in[0], min ? wrapped_number(*min) : Tensor(), max ? wrapped_number(*max) : Tensor()};
-  return result_type(all);
+  auto weak = [](const std::optional<Scalar>& bound) { return bound ? wrapped_number(bound->large ? Scalar(0) : *bound) : Tensor(); };
+  return result_type(std::array{in[0], weak(min), weak(max)});
 }
 Tensors Clamp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), g = dy;

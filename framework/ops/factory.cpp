@@ -93,7 +93,7 @@ Meta Eye::infer(Inputs) const {
 }
 
 Meta Arange::infer(Inputs) const {
-  const bool whole = std::ranges::all_of(std::array{start, end, step}, [](const Scalar& x) { return x.is_whole(); });
+  const bool whole = std::ranges::all_of(std::array{start, end, step}, [](const Scalar& x) { return x.is_whole() || x.large; });
   const DType t = dtype.value_or(whole ? DType::int64 : default_dtype());
   const double a = start.to_double(), b = end.to_double(), s = step.to_double();
   check<NotImplemented>(!is_complex(t) && t != DType::boolean, "\"arange_cpu\" not implemented for '", name_of(t), "'");

@@ -41,6 +41,7 @@ t.normal(0.,1.,t.tensor([2])) | t.normal(0.,1.,(2,),dtype=t.bfloat16,out=f(2).do
 t.subtract(f(2),1,2,out=f(2)) | t.sub(f(2),1,2,out=f(2)) | t.subtract(f(2),1,2) | f(2).half().fill_diagonal_(2**63) | f(2,2).fill_diagonal_(2**63)
 F.max_unpool2d(f(1,1,1),t.zeros(1,1,1).long(),[True,2]) | F.max_unpool2d(f(1,1,1),t.zeros(2,1,1).long(),[True,2]) | F.max_unpool2d(f(1,1,1),t.zeros(1,1,1).long(),[2,nan])
 f(2).requires_grad_().backward(retain_graph=np.True_) | f(()).requires_grad_().clone().backward(retain_graph=np.True_)
+t.full((2,),2**63) | t.full((2,),2**64-1,dtype=t.float64) | t.clamp(t.tensor([1]),max=2**63) | t.arange(2**63,2**63+2) | t.add(t.tensor([1]),1,alpha=2**63) | t.full((2,),2**63,dtype=t.uint64)
 t.lt(f(2),2**63) | t.bitwise_and(t.tensor([1,-1]),2**63) | t.tensor([1,-1])+2**63 | t.mul(t.tensor([1,-1],dtype=t.uint8),2**63) | t.add(t.tensor(True),2**63) | f(2)*2**64
 f(2).copy_(2**63) | t.float_power(2**63,f(2)) | 2**63/f(2).half() | t.lerp(f(2),f(2),2**63) | t.special.xlog1py(f(2),2**64-1) | f(2)<2**63 | f(2).masked_fill(f(2)>0,2**63)
 """
