@@ -23,8 +23,10 @@ constexpr int64_t kBlock = 64;  // points whose taps are found together and serv
 // A place along an axis, and what it changes by when its coordinate in the grid does.
 template <class T> struct Place { T at, slope; };
 
-// Axis extents and how the grid's numbers lie in them.
-struct Geometry {
+// Axis extents and how the grid's numbers lie in them. PyTorch finds places in the grid's own dtype, and in halves (Number) rounds after each step, which
+// far from the border decides where a mirror sends them.
+template <class Number> struct Geometry {
+  static constexpr bool kHalves = sizeof(Number) == 2;
   int rank;
   int64_t size[3], points, channels, area = 1;
   int64_t mode, padding;
@@ -37,6 +39,14 @@ struct Geometry {
 
   template <class T> Place<T> unnormalised(T x, int d) const {
     T n = T(size[d]);
+    if (kHalves && rank == 2) {
+      const T slope = rounded((align ? n - 1 : n) / 2), at = rounded(rounded(x + 1) * slope);
+      return {align ? at : rounded(at - T(0.5)), slope};
+    }
+    if (kHalves) {
+      const T from = rounded(x + 1);
+      return align ? Place<T>{rounded(rounded(from / 2) * (n - 1)), (n - 1) / 2} : Place<T>{rounded(rounded(rounded(from * n) - 1) / 2), n / 2};
+    }
     return align ? Place<T>{(x + 1) / 2 * (n - 1), (n - 1) / 2} : Place<T>{((x + 1) * n - 1) / 2, n / 2};
   }
   // Where x reads from: itself, the border, or its mirror image. There is no gradient on the border.
@@ -51,14 +61,22 @@ struct Geometry {
   }
 
  private:
+  template <class T> T rounded(T x) const {
+    if constexpr (kHalves) return T(float(Number(float(x))));
+    else return x;
+  }
   template <class T> Place<T> reflected(Place<T> p, int d) const {
     T low = align ? T(0) : T(-0.5), span = align ? T(size[d] - 1) : T(size[d]);
     if (span == 0) return {T(0), T(0)};
-    T x = p.at - low;
+    T x = rounded(p.at - low);
     if (x < 0) x = -x, p.slope = -p.slope;
-    T rest = std::fmod(x, span), turns = std::floor(x / span);
+    if (kHalves && rank == 2) {
+      T rest = rounded(x - rounded(std::trunc(rounded(x / (2 * span))) * (2 * span))), back = rounded(2 * span - rest);
+      return {rounded(std::min(rest, back) + low), rest > back ? -p.slope : p.slope};
+    }
+    T rest = std::fmod(x, span), turns = std::floor(rounded(x / span));
     bool even = std::fmod(turns, T(2)) == 0;
-    return {(even ? rest : span - rest) + low, even ? p.slope : -p.slope};
+    return {rounded((even ? rest : rounded(span - rest)) + low), even ? p.slope : -p.slope};
   }
 };
 
@@ -81,11 +99,11 @@ template <class T> void cubic(T t, T* w, T* dw) {
 }
 
 // A whole number as a position along axis d, or -1; NaN is nowhere. A float may round the last position up.
-template <class T> int64_t within(const Geometry& g, T x, int d) {
+template <class T, class Number> int64_t within(const Geometry<Number>& g, T x, int d) {
   return x >= 0 && x <= T(g.size[d] - 1) && int64_t(x) < g.size[d] ? int64_t(x) : -1;
 }
 
-template <class T> Taps<T> taps_at(const Geometry& g, const T* coordinates) {
+template <class T, class Number> Taps<T> taps_at(const Geometry<Number>& g, const T* coordinates) {
   Taps<T> t;
   Place<T> p[3];
   for (int d = 0; d < g.rank; d++) p[d] = g.unnormalised(coordinates[g.rank - 1 - d], d);
@@ -190,7 +208,7 @@ template <class T, bool kSlopes> struct Block {
   Flag inside[kMostTaps][kBlock];
   T weight[kMostTaps][kBlock], slope[kSlopes ? kMostTaps : 1][3][kBlock];
 
-  void find(const Geometry& g, const T* grid, int64_t count) {
+  template <class Number> void find(const Geometry<Number>& g, const T* grid, int64_t count) {
     constexpr int64_t exact = int64_t{1} << 24;  // up to which a float counts elements
     pairs = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact;
     if (pairs) corners(g, grid, count);
@@ -251,7 +269,7 @@ template <class T, bool kSlopes> struct Block {
   };
 
  private:
-  void any(const Geometry& g, const T* grid, int64_t count) {
+  template <class Number> void any(const Geometry<Number>& g, const T* grid, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
       Taps<T> t = taps_at(g, grid + k * g.rank);
       taps = t.n;
@@ -265,7 +283,7 @@ template <class T, bool kSlopes> struct Block {
   }
   // taps_at of the plainest and most frequent kind, without branches. A pair of rows or columns lies inside always: where the point's own does
   // not, the one that does is that of its other side, and the sides are exchanged.
-  void corners(const Geometry& g, const T* grid, int64_t count) {
+  template <class Number> void corners(const Geometry<Number>& g, const T* grid, int64_t count) {
     using V = Vec<T>;
     typedef int32_t Positions __attribute__((vector_size(V::size * sizeof(int32_t))));
     struct Side { T weight[2][kBlock], slope[kBlock]; int32_t at[2][kBlock]; Flag inside[2][kBlock]; } sides[2];
@@ -307,7 +325,17 @@ template <class T, bool kSlopes> struct Block {
   }
 };
 
-template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* out, int64_t batch) {
+// Calls f(tag of what is computed in, tag of what places are rounded to). Cubic weights are too steep for places of few digits: of PyTorch's, whose
+// steps are rounded as well, little is right, and rounded places alone come no nearer to them.
+template <class Op, class F> void with_numbers(const Op& op, DType dtype, F f) {
+  if (dtype == DType::float64) f(TypeTag<double>{}, TypeTag<double>{});
+  else if (op.interpolation_mode == kBicubic) f(TypeTag<float>{}, TypeTag<float>{});
+  else if (dtype == DType::bfloat16) f(TypeTag<float>{}, TypeTag<BFloat16>{});
+  else if (dtype == DType::float16) f(TypeTag<float>{}, TypeTag<Half>{});
+  else f(TypeTag<float>{}, TypeTag<float>{});
+}
+
+template <class T, class Number> void sample(const Geometry<Number>& g, const T* x, const T* grid, T* out, int64_t batch) {
   int64_t blocks = (g.points + kBlock - 1) / kBlock;
   parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1))), [&](int64_t b, int64_t e) {
     Block<T, false> block;
@@ -335,18 +363,17 @@ template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* 
 
 void forward(const GridSample& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
-  Geometry g(op, in[0], in[1]);
-  check(g.area <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
-  auto run = [&]<class T>(TypeTag<T>) {
+  auto run = [&]<class T, class Number>(TypeTag<T>, TypeTag<Number>) {
+    Geometry<Number> g(op, in[0], in[1]);
+    check(g.area <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
     Tensor x = wide<T>(in[0]), grid = wide<T>(in[1]), y = out[0].dtype() == dtype_of<T>() ? out[0] : empty(out[0].sizes(), dtype_of<T>());
     sample(g, x.data<T>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
     if (out[0].dtype() != dtype_of<T>()) run_copy(y, out[0]);
   };
-  if (in[0].dtype() == DType::float64) run(TypeTag<double>{});
-  else run(TypeTag<float>{});
+  with_numbers(op, in[0].dtype(), run);
 }
 
-template <class T> void spread(const Geometry& g, const T* dy, const T* x, const T* grid, T* dx, T* dgrid, int64_t batch) {
+template <class T, class Number> void spread(const Geometry<Number>& g, const T* dy, const T* x, const T* grid, T* dx, T* dgrid, int64_t batch) {
   // Where there are fewer pictures than threads, they share the channels of each; what they find for the grid is summed behind.
   const int64_t picture = g.points * g.rank, work = batch * g.channels * g.points;
   const int64_t parts = work < kGrain / 8 ? 1 : std::clamp<int64_t>(num_threads() / batch, 1, g.channels);
@@ -389,8 +416,8 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
 }
 
 void backward(const GridSampleBackward& op, Inputs in, Outputs out) {
-  Geometry g(op, in[1], in[2], true);
-  auto run = [&]<class T>(TypeTag<T>) {
+  auto run = [&]<class T, class Number>(TypeTag<T>, TypeTag<Number>) {
+    Geometry<Number> g(op, in[1], in[2], true);
     Tensor dy = wide<T>(in[0]), x = wide<T>(in[1]), grid = wide<T>(in[2]);
     const bool direct = out[0].dtype() == dtype_of<T>() && out[1].dtype() == dtype_of<T>() && out[0].is_contiguous() && out[1].is_contiguous();
     Tensor dx = direct ? out[0] : empty(x.sizes(), dtype_of<T>()), dgrid = direct ? out[1] : empty(grid.sizes(), dtype_of<T>());
@@ -401,8 +428,7 @@ void backward(const GridSampleBackward& op, Inputs in, Outputs out) {
     run_copy(dx, out[0]);
     run_copy(dgrid, out[1]);
   };
-  if (in[1].dtype() == DType::float64) run(TypeTag<double>{});
-  else run(TypeTag<float>{});
+  with_numbers(op, in[1].dtype(), run);
 }
 
 const bool bound = [] {

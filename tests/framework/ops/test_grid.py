@@ -24,6 +24,19 @@ def test_grid_sampler(rank, mode, padding, align):
         assert_same(call, x, grid)
 
 
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_places_of_halves_are_rounded_at_each_step(rank, align, dtype):
+    """Far outside, that decides where a mirror sends them."""
+    x = torch.arange(7).reshape(1, 1, *[1] * (rank - 1), 7).to(dtype)
+    grid = torch.zeros(1, *[1] * (rank - 1), 200, rank, dtype=dtype)
+    grid[..., 0] = torch.randn(200, generator=torch.manual_seed(0)) * 50
+    for mode in (0, 1):
+        call = lambda t, x, g: t.grid_sampler(x, g, mode, 2, align)  # noqa: B023, E731
+        assert_same(call, x, grid.clone().requires_grad_(), order=1, rtol=4e-2)
+
+
 @pytest.mark.parametrize("mode", [0, 1])
 @pytest.mark.parametrize("padding", [-1, 3])
 def test_volumes_of_an_unknown_padding(mode, padding):
