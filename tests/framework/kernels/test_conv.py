@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 SHAPES = {  # input, weight, stride, groups
     "3x3, many products": ((2, 96, 9, 7), (80, 96, 3, 3), 1, 1),
@@ -76,3 +76,12 @@ def test_padding_is_multiplied_where_pytorch_has_loops(dtype, padding):
     results = [t.conv2d(a, b, padding=padding) for t, a, b in ((torch, x, w), (weir, to_weir(x), to_weir(w)))]
     kinds = [[y.isfinite().tolist(), dtype.is_complex or y.isnan().tolist()] for y in results]
     assert kinds[0] == kinds[1]
+
+
+@pytest.mark.parametrize("bias", [torch.int32, torch.float64])
+@pytest.mark.parametrize("padding", [1, 2, 3])
+def test_a_bias_of_another_dtype_is_cast_where_output_padding_reaches_the_stride(bias, padding):
+    """PyTorch adds it in another kernel then, which does not compare dtypes."""
+    x, w = torch.randn(1, 2, 4, generator=torch.manual_seed(0)).bfloat16(), torch.randn(2, 2, 2, generator=torch.manual_seed(1)).bfloat16()
+    call = lambda t, x, w, b: t.conv_transpose1d(x, w, b, stride=2, output_padding=padding, dilation=4)  # noqa: E731
+    assert_same(call, x, w, torch.tensor([3, -2], dtype=bias), rtol=2e-2)
