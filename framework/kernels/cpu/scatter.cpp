@@ -210,7 +210,11 @@ void gather(const Gather& op, Inputs in, Outputs out) {
 
 Tensor checked_index(const Tensor& given, const Tensor& self, int64_t dim) {
   Tensor index = one_axis(as_int64(given));
-  if (index.numel()) check_all(index, size_along(self, dim), wrap_dim(dim, self.ndim(), "scatter"));
+  if (index.numel() == 0) return index;
+  Dims once = index.sizes();
+  for (int d = 0; d < once.n; d++)
+    if (index.strides()[d] == 0) once[d] = 1;  // what an axis repeats is looked at once
+  check_all(alias(index, once, index.strides(), index->offset), size_along(self, dim), wrap_dim(dim, self.ndim(), "scatter"));
   return index;
 }
 
@@ -244,13 +248,34 @@ void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
   });
 }
 
+// An index without the last axes that repeat it, as of rows that go somewhere whole, and how many places of a row-major tensor of `sizes` each of its
+// numbers stands for then, side by side.
+struct Runs {
+  Tensor index;
+  int64_t length = 1;
+};
+Runs runs_of(const Tensor& index, int64_t dim, const Dims& sizes) {
+  Runs r;
+  Dims once = index.sizes();
+  for (int d = index.ndim(); d-- > 0 && d != wrap_dim(dim, index.ndim(), "scatter") && index.strides()[d] == 0 && once[d] == sizes[d];) r.length *= once[d], once[d] = 1;
+  r.index = alias(index, once, index.strides(), index->offset);
+  return r;
+}
+
 // Adds `src` at `index` along dim. Halves are summed in single precision and rounded once, as in PyTorch: beside a large sum terms would be lost.
 template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src) {
   const T* values = src.data<T>();
   T* dst = to.data<T>();
   const bool rows = along_last(dim, index);
   if constexpr (!std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
-    along("scatter_add", index, dim, to.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
+    const Runs runs = runs_of(index, dim, to.sizes());
+    if (runs.length > 1 && src.is_contiguous())
+      along("scatter_add", runs.index, dim, to.strides(), src.strides(), rows, [=, n = runs.length](int64_t, int64_t at, int64_t from) {
+        T* __restrict sums = dst + at;
+        const T* __restrict terms = values + from;
+        for (int64_t j = 0; j < n; j++) add_to(sums[j], terms[j]);
+      });
+    else along("scatter_add", index, dim, to.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
   } else if (index.numel() >= to.numel() / 8) {
     const Tensor wide = copied(to, Meta(to.sizes(), DType::float32));
     float* sums = wide.data<float>();
@@ -308,6 +333,20 @@ template <class T> T divided(T x, int64_t by) {
   }
 }
 
+// Divides sums at `index` along dim of `to`, which is row-major, by how many they are.
+template <class T> void divide_by_counts(T* sums, const Tensor& to, int64_t dim, const Tensor& index, bool include_self) {
+  const Runs runs = runs_of(index, dim, to.sizes());
+  const int64_t n = to.numel() / runs.length;
+  Dims strides = to.strides();
+  for (int64_t& stride : strides) stride /= runs.length;
+  Scratch<int64_t> counts(n, include_self);
+  int64_t* count = counts.data();
+  along("scatter", runs.index, dim, strides, strides, along_last(dim, index), [=](int64_t, int64_t at, int64_t) { count[at]++; });
+  for (int64_t i = 0; i < n; i++)
+    if (const int64_t by = count[i]; by > 1)
+      for (int64_t j = i * runs.length; j < (i + 1) * runs.length; j++) sums[j] = divided(sums[j], by);
+}
+
 // Reduces `src` at `index` along dim into `to`, which is row-major.
 void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src, std::string_view how, bool include_self) {
   visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
@@ -315,19 +354,15 @@ void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tenso
     const T* values = src.data<T>();
     auto each = [&](auto&& f) { along("scatter", index, dim, to.strides(), src.strides(), along_last(dim, index), f); };
     if (!include_self) {
-      T start = neutral<T>(how);
-      each([=](int64_t, int64_t at, int64_t) { dst[at] = start; });
+      const T start = neutral<T>(how);
+      const Runs runs = runs_of(index, dim, to.sizes());
+      along("scatter", runs.index, dim, to.strides(), to.strides(), along_last(dim, index), [=, n = runs.length](int64_t, int64_t at, int64_t) { std::fill_n(dst + at, n, start); });
     }
     if (how == "sum" || how == "mean") add_along<T>(to, dim, index, src);
     else if (how == "prod") each([=](int64_t, int64_t at, int64_t from) { multiply_to(dst[at], values[from]); });
     else if (how == "amax") each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, true>(dst[at], values[from]); });
     else each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, false>(dst[at], values[from]); });
-    if (how != "mean") return;
-    Scratch<int64_t> counts(to.numel(), include_self);
-    int64_t* count = counts.data();
-    each([=](int64_t, int64_t at, int64_t) { count[at]++; });
-    for (int64_t i = 0; i < to.numel(); i++)
-      if (count[i] > 1) dst[i] = divided(dst[i], count[i]);
+    if (how == "mean") divide_by_counts(dst, to, dim, index, include_self);
   });
 }
 
