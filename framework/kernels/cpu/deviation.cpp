@@ -38,7 +38,7 @@ template <class A> Moments moments(const A* x, int64_t n) {
     const double d = double(x[i]) - mean;
     squares += d * d, rest += d;
   }
-  return {double(n), mean, centred(squares, rest * rest, double(n))};
+  return {double(n), mean + rest / double(n), centred(squares, rest * rest, double(n))};  // the distances' sum is what rounding took from the mean
 }
 
 /// The mean of numbers of which some are not finite. PyTorch takes the difference to each next number, which spoils an infinity
