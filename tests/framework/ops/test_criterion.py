@@ -176,3 +176,10 @@ def test_an_infinite_variance_is_one():
     var = torch.tensor([1e-9, 2.0, float("inf"), float("nan")], requires_grad=True)
     x = torch.arange(1.0, 5.0, requires_grad=True)
     assert_same(lambda t, x, v: t.nn.functional.gaussian_nll_loss(x, x.detach() * 0, v, reduction="none"), x, var, order=1)
+
+
+@pytest.mark.parametrize("loss", ["multi_margin_loss", "multilabel_margin_loss"])
+def test_more_classes_than_one_thread_is_worth(loss):
+    x = torch.randn(2, 70_000, dtype=torch.float64, generator=torch.manual_seed(2), requires_grad=True)
+    labels = torch.tensor([1, 69_999]) if loss == "multi_margin_loss" else torch.full((2, 70_000), -1).index_fill(1, torch.tensor([0]), 3)
+    assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y), x, labels, order=1)
