@@ -157,14 +157,20 @@ Tensor Addbmm::compose(Inputs in) const {
   check(in[1].size(0) == in[2].size(0), "addbmm: batch1 and batch2 must have same number of batches, got ", in[1].size(0), " and ", in[2].size(0));
   // Of no products PyTorch multiplies self by beta in place.
   check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
+  if (is_inexact(in[1].dtype()) && !std::isfinite(std::abs(alpha.to_complex())) && in[1].size(0)) {
+    // PyTorch adds one product after the other, so that infinite ones of both signs are NaN. Of halves it scales the product, of others its library the terms.
+    const bool terms = !is_reduced(in[1].dtype());
+    Tensor sum = in[0];
+    for (int64_t i = 0; i < in[1].size(0); i++) {
+      const Tensor a = fn::select(in[1], int64_t(0), i);
+      sum = fn::addmm(sum, terms ? a * wrapped_number(alpha) : a, fn::select(in[2], int64_t(0), i), i ? Scalar(1) : beta, terms ? Scalar(1) : alpha);
+    }
+    return row_major_of(sum);
+  }
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
-    const Scalar factor = factor_of_product(a, alpha);
-    // PyTorch scales what it adds up: infinite terms of both signs are NaN, and so are those of zeros.
-    const bool infinite = is_inexact(a.dtype()) && !std::isfinite(std::abs(factor.to_complex()));
-    const Tensor products = fn::matmul(infinite ? a * wrapped_number(factor) : a, b);
+    const Tensor products = fn::matmul(a, b);
     const DType type = a.size(0) || mode.autocast ? products.dtype() : given.dtype();  // PyTorch compares dtypes in each product of the batch
-    const Tensor sum = fn::sum(products, std::optional<Dims>(Dims{0}), false, type);
-    return scaled_sum("addbmm", given, sum, beta, infinite ? Scalar(1) : factor, !is_reduced(in[1].dtype()), multiplies(a, products));
+    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, type), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, products));
   }));
 }
 

@@ -101,9 +101,11 @@ def test_factors_and_dtypes_of_nothing_to_multiply(name):
     assert_same(UNMULTIPLIED[name], torch.arange(12, dtype=torch.int32).reshape(2, 2, 3), NARROW)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("alpha", [float("inf"), -float("inf"), 1e39, 2])
-def test_addbmm_scales_each_product_of_the_batch(alpha):
-    assert_same(lambda t, x, a, b: t.addbmm(x, a, b, alpha=alpha), torch.ones(2, 2), torch.tensor([[[1.0, 2], [3, 4]], [[-1, 2], [-3, 5]]]), torch.eye(2).expand(2, 2, 2))
+def test_addbmm_scales_each_product_of_the_batch(alpha, dtype):
+    x, a = torch.ones(2, 2, dtype=dtype), torch.tensor([[[1.0, 2], [3, 4]], [[-1, 2], [-3, 5]]], dtype=dtype)
+    assert_same(lambda t, x, a, b: t.addbmm(x, a, b, alpha=alpha), x, a, torch.eye(2, dtype=dtype).expand(2, 2, 2))
 
 
 @pytest.mark.parametrize("name, args", [("mm", 2), ("addmm", 3), ("bmm", 2), ("baddbmm", 3)])
