@@ -37,17 +37,17 @@ Tensor part(const Tensor& t, const Dims& sizes, int64_t offset) { return alias(t
 // the parts lie otherwise or their rows are so short that a copy of each part, which steps over the others, is faster.
 bool cat_rows(Inputs in, const Tensor& out, int d) {
   constexpr int64_t kShort = 128;  // bytes
+  const int64_t rows = Axis(out.sizes(), d, "cat").outer;
+  if (rows == 1 || !out.is_contiguous()) return false;
   struct Part { const std::byte* from; int64_t bytes; };
   std::vector<Part> parts;
-  int64_t row = 0, rows = 1;
-  for (int i = 0; i < d; i++) rows *= out.sizes()[i];
+  int64_t row = 0;
   for (const Tensor& t : in) {
     if (t.numel() == 0) continue;
     const int64_t bytes = t.numel() / rows * int64_t(size_of(t.dtype()));
     if (!t.is_contiguous() || t.dtype() != out.dtype() || bytes < kShort) return false;
     parts.push_back({t.raw(), bytes}), row += bytes;
   }
-  if (rows == 1 || !out.is_contiguous()) return false;
   parallel_for(rows, std::max<int64_t>(1, kGrain * 4 / row), [&](int64_t b, int64_t e) {
     std::byte* to = out.raw() + b * row;
     for (int64_t r = b; r < e; r++)
