@@ -19,11 +19,13 @@ int num_threads();
 /// In a child forked from a thread with a pool, the number stays 1.
 void set_num_threads(int n);
 
-/// Calls `f(begin, end)` over [0, n) in contiguous shares of at least `grain`, on the calling thread when small.
+/// Calls `f(begin, end)` over [0, n) in contiguous shares of at least `grain`, on the calling thread when small. A grain below 1,
+/// which is what `kGrain / work` is for more work than a grain, counts as 1.
 /// The first exception of any share is rethrown here: one may not leave an OpenMP region.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {
   if (n <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
   int64_t most = (n + grain - 1) / grain;
   int threads = most <= 1 || omp_in_parallel() ? 1 : int(std::min<int64_t>(omp_get_max_threads(), most));
   if (threads <= 1) {

@@ -159,11 +159,9 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
 }
 
 void check_inplace(const OpType& type, const Tensor& self, const Meta& m, Inputs in) {
-  if (elementwise(type))
-    for (const Tensor& x : in.subspan(1))
-      check(!x || overlap(self, x) != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor "
-            "refer to a single memory location. Please clone() the tensor before performing the operation.");
+  if (elementwise(type)) check_not_shifted(self, in.subspan(1));
   if (!type.inplace.may_repeat && !(repeats(self) && copies_itself(type, self, in))) check_no_repeats(self);
+  if (type.inplace.apart) check_apart(self, in.subspan(1));
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(!(is_complex(self.dtype()) && is_floating(m.dtype)), "In-place ", op_name(type), " is not supported for complex tensors.");

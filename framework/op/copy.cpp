@@ -15,8 +15,7 @@ void check_expandable(const char* op, const Dims& from, const Dims& to) {
 
 Meta Copy::infer(Inputs in) const {
   check_expandable("copy_", in[1].sizes(), in[0].sizes());
-  check(overlap(in[0], in[1]) != Overlap::partial, "copy_: unsupported operation: some elements of the input tensor and the written-to tensor "
-        "refer to a single memory location. Please clone() the tensor before performing the operation.");
+  check_not_shifted(in[0], in.subspan(1, 1));
   warn_of_lost_parts(in[1].dtype(), in[0].dtype(), in[0].numel());
   return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]);
 }

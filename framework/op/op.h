@@ -90,6 +90,7 @@ struct InplaceRule {
   bool into_integers = true;   // recorded in a tensor of integers too, as in PyTorch
   bool may_repeat = false;     // an axis of the tensor may repeat one element, as in PyTorch
   bool copies = false;         // what is written is the second input: the tensor itself, whose elements may then repeat too, as in PyTorch
+  bool apart = false;          // no other input may lie in the tensor's memory, as in PyTorch
 };
 
 /// What autograd makes of an op's results.

@@ -8,6 +8,11 @@ namespace {
 
 constexpr const char* kClone = "Please clone() the tensor before performing the operation.";
 
+void check_not_met(bool met) {
+  check(!met, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. ", kClone);
+}
+bool is_known(Overlap met) { return met == Overlap::full || met == Overlap::partial; }
+
 bool dense(const Tensor& t) { return is_non_overlapping_and_dense(t.sizes(), t.strides()); }
 
 // `out` as it will be once it has the result's shape.
@@ -38,6 +43,14 @@ void check_no_repeats(const Tensor& written) {
   check(!repeats(written), "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
 }
 
+void check_apart(const Tensor& written, Inputs read) {
+  for (const Tensor& x : read) check_not_met(x && is_known(overlap(written, x)));
+}
+
+void check_not_shifted(const Tensor& written, Inputs read) {
+  for (const Tensor& x : read) check_not_met(x && overlap(written, x) == Overlap::partial);
+}
+
 void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
   const bool part = elementwise && rule == Out::same && !in.empty() && in[0] && is_complex(in[0].dtype()) && is_floating(result.dtype);
   check((rule != Out::exact && rule != Out::same) || out.dtype() == result.dtype || part, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
@@ -50,12 +63,9 @@ void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& ou
         " can't be cast to the desired output type ", name_of(out.dtype()));
   check_no_repeats(out);
   Tensor written = rule == Out::row && out.numel() == result.sizes.product() ? out : resized(out, result.sizes);
-  for (const Tensor& x : in) {
-    Overlap met = x ? overlap(written, x) : Overlap::none;
-    bool refused = rule != Out::cast && rule != Out::same && rule != Out::truth && rule != Out::row ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
-    check(!refused, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-          "memory location. ", kClone);
-  }
+  const bool shared = rule == Out::cast || rule == Out::same || rule == Out::truth || rule == Out::row;
+  if (!shared) check_apart(written, in);
+  else if (elementwise) check_not_shifted(written, in);
 }
 
 void check_out_history(std::string_view op, const Tensor& out, const Tensor& result) {

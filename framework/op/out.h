@@ -15,6 +15,10 @@ inline bool elementwise(const OpType& type) { return type.notation.kind == Notat
 bool repeats(const Tensor& written);
 /// Raises when it does.
 void check_no_repeats(const Tensor& written);
+/// Raises where memory that is read is known to lie in that of `written`.
+void check_apart(const Tensor& written, Inputs read);
+/// Raises where it is known to be another part of that memory than `written`: what is written is then read again.
+void check_not_shifted(const Tensor& written, Inputs read);
 /// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it
 /// twice, and it meets the inputs' memory only as `rule` allows.
 void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in);

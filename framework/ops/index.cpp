@@ -375,6 +375,10 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
     check_written(values, x.dtype());
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
+  if (!fills) {
+    check_apart(x, std::array{values});
+    check_apart(x, given);
+  }
   int axis = 0;  // of the index: a mask stands for all that it covers
   for (const Tensor& t : given) {
     const bool mask = t && (t.dtype() == DType::boolean || t.dtype() == DType::uint8);

@@ -85,7 +85,7 @@ struct IndexAdd : Op {
   static constexpr auto doc = "A copy of input with alpha * source added at index (1-d) along dim.";
   static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;

@@ -31,13 +31,9 @@ Tensor nothing_of(const Tensor& t) {
 }
 
 /// RuntimeError where `written` has elements that share memory, or shares it with what is read.
-void check_apart(const Tensor& written, Inputs read) {
+void check_written_apart(const Tensor& written, Inputs read) {
   check_no_repeats(written);
-  for (const Tensor& x : read) {
-    const Overlap met = overlap(written, x);
-    check(met != Overlap::full && met != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-          "memory location. Please clone() the tensor before performing the operation.");
-  }
+  check_apart(written, read);
 }
 
 Dims without(Dims sizes, int64_t dim) {
@@ -102,14 +98,19 @@ Tensor IndexFill::compose(Inputs in) const {
   return laid_out_as(fn::reshape(fn::where(over_itself ? shared_mask(x, written) : written, number, one_axis(x)), x.sizes()), x);
 }
 
+void IndexFill::take_out(Inputs in, const Tensor& out) {
+  over_itself = out == in[0];
+  if (over_itself) check_apart(out, in.subspan(1, 1));
+}
+
 // In place PyTorch looks at the memory before the shapes.
 void IndexCopy::take_out(Inputs in, const Tensor& out) const {
   if (!(out == in[0])) return;
   wrap_dim(dim, in[0].ndim(), "index_copy_");
-  check_apart(out, in.subspan(1));
+  check_written_apart(out, in.subspan(1));
 }
 void Put::take_out(Inputs in, const Tensor& out) const {
-  if (out == in[0] && in[1].dtype() == DType::int64 && in[0].dtype() == in[2].dtype() && in[1].numel() == in[2].numel()) check_apart(out, in.subspan(1));
+  if (out == in[0] && in[1].dtype() == DType::int64 && in[0].dtype() == in[2].dtype() && in[1].numel() == in[2].numel()) check_written_apart(out, in.subspan(1));
 }
 Tensor IndexCopy::compose(Inputs in) const {
   const Tensor &x = in[0], &index = in[1], &source = in[2];

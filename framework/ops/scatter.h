@@ -24,7 +24,7 @@ struct Scatter : Op {
   static constexpr auto doc = "A copy of input with src written at index along dim.";
   static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
@@ -39,7 +39,7 @@ struct ScatterValue : Op {
   static constexpr auto doc = "A copy of input with value written at index along dim.";
   static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
@@ -51,7 +51,7 @@ struct ScatterValue : Op {
 
 /// The forms of scatter with `reduce`, which have no derivative, as in PyTorch.
 struct ScatterReduced : Op {
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::same, OutHistory::kept};
   int64_t dim;
@@ -82,7 +82,7 @@ struct ScatterAdd : Op {
   static constexpr auto doc = "A copy of input with src added at index along dim.";
   static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
@@ -100,7 +100,7 @@ struct ScatterReduce : Op {
   static constexpr Notation notation = "scatter";
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
@@ -120,7 +120,7 @@ struct IndexReduce : Op {
   static constexpr Notation notation = "scatter";
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .apart = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;

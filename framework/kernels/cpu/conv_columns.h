@@ -46,7 +46,7 @@ class Columns {
 
   void gather(const Tensor& x, int64_t part) {
     const double* const image = x.data<double>() + part * from * axes_.places();
-    parallel_for(rows, std::max<int64_t>(1, kGrain / (end_ - begin_)), [&](int64_t b, int64_t e) {
+    parallel_for(rows, kGrain / (end_ - begin_), [&](int64_t b, int64_t e) {
       for (int64_t row = b; row < e; row++) {
         double* const column = columns_.data<double>() + row * most_;
         const double* const channel = image + row / axes_.taps() * axes_.places();
@@ -59,7 +59,7 @@ class Columns {
   }
   void spread(const Tensor& x, int64_t part) {
     double* const image = x.data<double>() + part * from * axes_.places();
-    parallel_for(from, std::max<int64_t>(1, kGrain / (axes_.taps() * (end_ - begin_))), [&](int64_t b, int64_t e) {
+    parallel_for(from, kGrain / (axes_.taps() * (end_ - begin_)), [&](int64_t b, int64_t e) {
       for (int64_t row = b * axes_.taps(); row < e * axes_.taps(); row++) {
         const double* const column = columns_.data<double>() + row * most_;
         double* const channel = image + row / axes_.taps() * axes_.places();

@@ -168,14 +168,14 @@ void run_copy(const Tensor& src, const Tensor& dst) {
     for (int d = 0; d < in; d++)
       if (from.strides[d] == 1 && s.sizes[d] >= 4) {
         const int64_t strips = dst.numel() / s.sizes[d] / s.sizes[in] * ((s.sizes[in] + kSquare - 1) / kSquare);
-        const int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * std::min(s.sizes[in], kSquare)));
+        const int64_t grain = kGrain / (s.sizes[d] * std::min(s.sizes[in], kSquare));
         return parallel_for(strips, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
       }
   const Converter run = converter(from.dtype, to.dtype);
   const int64_t inner = s.sizes[in], from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
   if (s.n > 1 && from.dtype == to.dtype && inner < kGrain / 8)
     return by_item_size(size_t(to_item), [&]<class T>(TypeTag<T>) {
-      parallel_for(dst.numel() / inner, std::max<int64_t>(1, kGrain / inner), [&](int64_t b, int64_t e) { copy_rows<T>(s, b, e); });
+      parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) { copy_rows<T>(s, b, e); });
     });
   if (short_axes(s) == 1)
     return parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) {

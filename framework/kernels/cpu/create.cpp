@@ -45,7 +45,7 @@ template <bool kLower, class Op> void triangle(const Op& op, Inputs in, Outputs 
   int64_t cols = t.size(-1), rows = t.size(-2), item = size_of(t.dtype());
   if (t.numel() == 0) return;
   const int64_t diagonal = std::clamp(op.diagonal, -rows, cols);  // any int64 is one
-  parallel_for(t.numel() / cols, std::max<int64_t>(1, kGrain / cols), [&](int64_t b, int64_t e) {
+  parallel_for(t.numel() / cols, kGrain / cols, [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       int64_t edge = std::clamp<int64_t>(r % rows + diagonal + (kLower ? 1 : 0), 0, cols);
       std::byte* row = t.raw() + r * cols * item;

@@ -46,7 +46,7 @@ void binary_cross_entropy(const BinaryCrossEntropyForward&, Inputs in, Outputs o
 // Calls f(row, its first element) for all rows of (N, C), some at a time.
 template <class F> void each_row(const Tensor& x, F f) {
   const int64_t classes = x.sizes()[1];
-  parallel_for(x.sizes()[0], std::max<int64_t>(1, kGrain / std::max<int64_t>(classes, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(x.sizes()[0], kGrain / std::max<int64_t>(classes, 1), [&](int64_t b, int64_t e) {
     for (int64_t row = b; row < e; row++) f(row, row * classes);
   });
 }

@@ -66,7 +66,7 @@ template <class A, class Op> void rows(const Tensor& x, int64_t lines, int64_t n
     return buffer;
   };
   std::vector<Moments> part(size_t(lines * blocks));
-  parallel_for(lines * blocks, std::max<int64_t>(1, kGrain / std::min(n, kBlock)), [&](int64_t b, int64_t e) {
+  parallel_for(lines * blocks, kGrain / std::min(n, kBlock), [&](int64_t b, int64_t e) {
     A buffer[kBlock];
     for (int64_t i = b; i < e; i++) {
       const int64_t at = i % blocks * kBlock, count = std::min(kBlock, n - at);
@@ -91,7 +91,7 @@ template <class A, class Op> void rows(const Tensor& x, int64_t lines, int64_t n
 template <class A, class Op> void columns(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Op& op, Outputs out) {
   constexpr int64_t kStrip = 64;
   const int64_t strips = (inner + kStrip - 1) / kStrip, item = size_of(x.dtype());
-  parallel_for(outer * strips, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * kStrip, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(outer * strips, kGrain / std::max<int64_t>(n * kStrip, 1), [&](int64_t b, int64_t e) {
     A buffer[kStrip];
     double sum[kStrip], squares[kStrip], mean[kStrip];
     bool spoiled[kStrip];

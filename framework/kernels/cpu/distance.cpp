@@ -129,7 +129,7 @@ void cdist_forward(const CdistForward& op, Inputs in, Outputs out) {
     const Tensor turned = turned_rows<T>(in[1]);
     const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for(batch * strips, std::max<int64_t>(1, kGrain / (kRows * r * std::max<int64_t>(m, 1))), [&](int64_t b, int64_t e) {
+      parallel_for(batch * strips, kGrain / (kRows * r * std::max<int64_t>(m, 1)), [&](int64_t b, int64_t e) {
         for (int64_t i = b; i < e; i++) {
           const int64_t which = i / strips, first = i % strips * kRows;
           strip(norm, a.data<T>() + (which * n + first) * m, std::min(kRows, n - first), turned.data<T>() + which * m * ld, m, ld, r,
@@ -208,7 +208,7 @@ void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
     const Tensor turned = turned_rows<T>(turn ? a : in[2]), others = row_major(in[2]);
     const int64_t ld = turned.sizes()[2], step = turn ? kLanes : kRows, parts = (n + step - 1) / step;
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for(batch * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(step * r * m, 1)), [&](int64_t begin, int64_t end) {
+      parallel_for(batch * parts, kGrain / std::max<int64_t>(step * r * m, 1), [&](int64_t begin, int64_t end) {
         std::vector<T> room(turn ? m * kLanes : 2 * kRows * ld);
         for (int64_t i = begin; i < end; i++) {
           const int64_t which = i / parts, first = i % parts * step, count = std::min(step, n - first);
@@ -242,7 +242,7 @@ void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
     const Tensor turned = turned_rows<T>(alias(x, Dims{1, n, m}, Dims{n * m, m, 1}, x->offset));
     const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for((n + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / std::max<int64_t>(kRows * n * m, 1)), [&](int64_t b, int64_t e) {
+      parallel_for((n + kRows - 1) / kRows, kGrain / std::max<int64_t>(kRows * n * m, 1), [&](int64_t b, int64_t e) {
         std::vector<T> found(kRows * ld);
         for (int64_t first = b * kRows; first < std::min(e * kRows, n); first += kRows) {
           const int64_t rows = std::min(kRows, n - first), begin = first / kLanes * kLanes;
@@ -265,7 +265,7 @@ void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
     const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
       Scratch<T> slopes(m * ld, T(0));
-      parallel_for(m, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * n, 1)), [&](int64_t b, int64_t e) {
+      parallel_for(m, kGrain / std::max<int64_t>(n * n, 1), [&](int64_t b, int64_t e) {
         Scratch<T> own(ld), factor(ld);
         for (int64_t i = 0; i + 1 < n; i++) {
           // Its pairs with the rows behind it, in whole blocks of lanes: what else stands in them has no slope.

@@ -13,7 +13,7 @@ namespace {
 void frexp(const Frexp&, Inputs in, Outputs out) {
   const Tensor x = in[0].strides() == out[0].strides() ? in[0] : row_major(in[0]);
   const int64_t item = size_of(x.dtype());
-  parallel_for((x.numel() + kTile - 1) / kTile, std::max<int64_t>(1, kGrain / kTile / 4), [&](int64_t b, int64_t e) {
+  parallel_for((x.numel() + kTile - 1) / kTile, kGrain / kTile / 4, [&](int64_t b, int64_t e) {
     double buffer[kTile];
     for (int64_t at = b * kTile; at < std::min(e * kTile, x.numel()); at += kTile) {
       const int64_t n = std::min(kTile, x.numel() - at);

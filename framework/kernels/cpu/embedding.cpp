@@ -94,7 +94,7 @@ void forward(const EmbeddingBagForward& op, Inputs in, Outputs out) {
   for (int64_t b = 0; b < count; b++)
     for (int64_t i = bounds[b]; i < ends[b]; i++) bag[i] = b, size[b] += i < in[1].sizes()[0] && index[i] != op.padding_idx;
   by_type(w.dtype(), [&]<class T>(TypeTag<T>) {
-    parallel_for(count, std::max<int64_t>(1, kGrain * count / std::max<int64_t>(n * width, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(count, kGrain * count / std::max<int64_t>(n * width, 1), [&](int64_t b, int64_t e) {
       std::vector<Wide<T>> sum(width);
       for (int64_t i = b; i < e; i++) {
         T* to = out[0].data<T>() + i * width;
@@ -199,7 +199,7 @@ int64_t largest_class(const Tensor& classes) {
 void write_one_hot(const Tensor& classes, int64_t count, const Tensor& out) {
   const int64_t* v = classes.data<int64_t>();
   int64_t* rows = out.data<int64_t>();
-  parallel_for(classes.numel(), std::max<int64_t>(1, kGrain / count), [&](int64_t b, int64_t e) {
+  parallel_for(classes.numel(), kGrain / count, [&](int64_t b, int64_t e) {
     std::fill(rows + b * count, rows + e * count, 0);
     for (int64_t i = b; i < e; i++) rows[i * count + v[i]] = 1;
   });

@@ -37,7 +37,7 @@ struct Lines {
   template <class F> void run(const Tensor& t, F&& f) const {
     if (split < 0) return f(0, 1);
     int64_t n = t.sizes()[split], each = std::max<int64_t>(1, t.numel() / std::max<int64_t>(n, 1));
-    parallel_for(n, std::max<int64_t>(1, kGrain / each), f);
+    parallel_for(n, kGrain / each, f);
   }
   template <class T> T* data(const Tensor& t, int64_t begin) const {
     return t.data<T>() + (split < 0 ? 0 : begin * t.strides()[split]);
@@ -66,7 +66,7 @@ template <class From, class To, class F> void each_line(const Tensor& from, cons
   Dims sizes, x, y;
   for (int k = 0; k < from.ndim(); k++)
     if (k != dim && k != beside) sizes.push(from.sizes()[k]), x.push(from.strides()[k]), y.push(to.strides()[k]);
-  parallel_for(sizes.product(), std::max<int64_t>(1, kGrain / work), [&](int64_t b, int64_t e) {
+  parallel_for(sizes.product(), kGrain / work, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
       const From* in = from.data<From>();
       To* out = to.data<To>();
@@ -144,7 +144,7 @@ template <class R> void mirror(const Tensor& t, const Dims& dim, int d, bool for
   const int64_t n = t.sizes()[d], step = t.strides()[d], half = n / 2 + 1;
   std::complex<R>* p = t.data<std::complex<R>>();
   auto each = [&](auto&& f) {
-    parallel_for(sizes.product(), std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+    parallel_for(sizes.product(), kGrain / n, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         int64_t to = 0, from = 0, rest = i;
         for (int k = sizes.n; k-- > 0; rest /= sizes[k]) {

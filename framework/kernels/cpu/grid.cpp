@@ -337,7 +337,7 @@ template <class Op, class F> void with_numbers(const Op& op, DType dtype, F f) {
 
 template <class T, class Number> void sample(const Geometry<Number>& g, const T* x, const T* grid, T* out, int64_t batch) {
   int64_t blocks = (g.points + kBlock - 1) / kBlock;
-  parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1))), [&](int64_t b, int64_t e) {
+  parallel_for(batch * blocks, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1)), [&](int64_t b, int64_t e) {
     Block<T, false> block;
     for (int64_t i = b; i < e; i++) {
       int64_t n = i / blocks, first = i % blocks * kBlock, count = std::min(kBlock, g.points - first);

@@ -17,7 +17,7 @@ static void xor_sum(const XorSum& op, Inputs in, Outputs out) {
     for (int d = 0; d < x.ndim(); d++)
       if ((axes >> d & 1) == joined) sizes.push(x.sizes()[d]), strides.push(x.strides()[d]);
   const Tensor rows = row_major(alias(x, sizes, strides, x->offset));
-  parallel_for(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(each, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(count, kGrain / std::max<int64_t>(each, 1), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
       const int64_t* row = rows.data<int64_t>() + i * each;
       int64_t joined = 0;

@@ -23,7 +23,7 @@ void im2col(const Im2col& op, Inputs in, Outputs out) {
   const WindowAxes axes = axes_of(w, height, width);
   by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
     // A line of the result: one channel seen through one point of the window.
-    parallel_for(length ? out[0].numel() / length : 0, std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(length ? out[0].numel() / length : 0, kGrain / std::max<int64_t>(length, 1), [&](int64_t b, int64_t e) {
       for (int64_t line = b; line < e; line++) {
         const T* from = x.data<T>() + line / taps * height * width;
         T* to = out[0].data<T>() + line * length;
@@ -47,7 +47,7 @@ void col2im(const Col2im& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     using A = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
     // A thread owns whole pictures, so that sums keep their order.
-    parallel_for(out[0].numel() / (height * width), std::max<int64_t>(1, kGrain / std::max<int64_t>(taps * length, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(out[0].numel() / (height * width), kGrain / std::max<int64_t>(taps * length, 1), [&](int64_t b, int64_t e) {
       Scratch<A> sums(height * width);
       for (int64_t p = b; p < e; p++) {
         T* to = out[0].data<T>() + p * height * width;

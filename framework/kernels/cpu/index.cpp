@@ -48,7 +48,7 @@ bool cat_rows(Inputs in, const Tensor& out, int d) {
     if (!t.is_contiguous() || t.dtype() != out.dtype() || bytes < kShort) return false;
     parts.push_back({t.raw(), bytes}), row += bytes;
   }
-  parallel_for(rows, std::max<int64_t>(1, kGrain * 4 / row), [&](int64_t b, int64_t e) {
+  parallel_for(rows, kGrain * 4 / row, [&](int64_t b, int64_t e) {
     std::byte* to = out.raw() + b * row;
     for (int64_t r = b; r < e; r++)
       for (const Part& part : parts) std::memcpy(to, part.from + r * part.bytes, size_t(part.bytes)), to += part.bytes;
@@ -117,7 +117,7 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
       using T = typename decltype(tag)::type;
       const T* from = x.data<T>();
       T* to = out[0].data<T>();
-      parallel_for(s.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1)), [&](int64_t b, int64_t e) {
+      parallel_for(s.outer, kGrain / std::max<int64_t>(m, 1), [&](int64_t b, int64_t e) {
         for (int64_t o = b; o < e; o++)
           for (int64_t i = 0; i < m; i++) to[o * m + i] = from[o * s.n + at[i]];
       });
@@ -125,7 +125,7 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   const std::byte* from = x.raw();
   std::byte* to = out[0].raw();
   by_row_bytes(bytes, [&](auto size) {
-    parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(s.outer * m, kGrain * 4 / std::max<int64_t>(bytes, 1), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e;) {
         const int64_t o = i / m, first = o * m, stop = std::min(e, first + m);
         for (; i < stop; i++) std::memcpy(to + i * size, from + (o * s.n + at[i - first]) * size, size);
@@ -151,7 +151,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
     const T* p = src.data<T>();
     if (std::is_same_v<T, bool> && op.alpha.to_complex() == 0.0) return;
     const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
-    parallel_for(s.outer, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(m * s.inner, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(s.outer, kGrain / 4 / std::max<int64_t>(m * s.inner, 1), [&](int64_t b, int64_t e) {
       for (int64_t o = b; o < e; o++)
         for (int64_t i = 0; i < m; i++)
           for (int64_t k = 0; k < s.inner; k++)
@@ -223,7 +223,7 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const int64_t step = spacing(places, places_y);
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
-  parallel_for(rows * std::max<int64_t>(repeats, 1), std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
+  parallel_for(rows * std::max<int64_t>(repeats, 1), kGrain / std::max<int64_t>(width, 4), [&](int64_t b, int64_t e) {
     int64_t offsets[kRows];
     for (int64_t p = b, n; p < e; p += n) {
       const int64_t repeat = p / rows, first = p % rows;
@@ -325,7 +325,7 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, Ord
   int64_t* const places = indices.data<int64_t>();
   const Converter read = converter(x.dtype(), dtype_of<T>()), write = converter(dtype_of<T>(), values.dtype());
   const bool in_place = step == 1 && x.dtype() == dtype_of<T>();  // no copy of a line is needed
-  parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(lines, 2048 / std::max<int64_t>(n, 1), [&](int64_t b, int64_t e) {
     Scratch<T> line(in_place ? 0 : n), top(keep);
     Scratch<Ranked<T>> order(n), other(wanted == Order::stable ? n : 0);
     for (int64_t l = b; l < e; l++) {
@@ -369,7 +369,7 @@ void embedding(const Embedding&, Inputs in, Outputs out) {
   std::byte* to = out[0].raw();
   const int64_t rows = w.size(0);
   by_row_bytes(bytes, [&](auto size) {
-    parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(index.numel(), kGrain * 4 / std::max<int64_t>(bytes, 1), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) std::memcpy(to + i * size, from + checked("embedding", index_at(index, i), rows, false) * size, size);
     });
   });

@@ -46,10 +46,6 @@ inline Tensor one_axis(const Tensor& t) { return t.ndim() ? t : alias(t, Dims{1}
 // Calls f(target): `self`'s numbers in a tensor of its dtype, in place where nothing that is read lies in the same memory.
 // Indices are looked at before, so that an error leaves everything as it was.
 template <class F> void scattered(Inputs in, const Tensor& out, bool dense, F&& f) {
-  if (out->storage == in[0]->storage)
-    for (const Tensor& t : in.subspan(1))
-      check(overlap(out, t) == Overlap::none, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-            "single memory location. Please clone() the tensor before performing the operation.");
   bool aside = out.dtype() != in[0].dtype() || (dense && !out.is_contiguous());
   for (const Tensor& t : in.subspan(1)) aside = aside || t->storage == out->storage;
   if (aside) {

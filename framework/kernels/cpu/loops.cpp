@@ -233,7 +233,7 @@ bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
     if (o.strides[in] == 0) fixed |= 1u << k;
     apart[k] = o.strides[across];
   }
-  parallel_for(volume_of(s, s.n) / n, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+  parallel_for(volume_of(s, s.n) / n, kGrain / n, [&](int64_t b, int64_t e) {
     for_lines(s, b, e, [&](const int64_t* offset, int64_t count) {
       const void* data[kMaxOperands] = {};
       for (int k = 1; k < s.count; k++)

@@ -32,7 +32,7 @@ void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
     }
     return;
   }
-  parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(g.batch * g.n, kGrain / std::max<int64_t>(g.m * g.p, 1), [&](int64_t b, int64_t e) {
     std::vector<Acc> row(g.p);
     for (int64_t i = b; i < e; i++) {
       const T* x = a + i / g.n * g.a_strides[0] + i % g.n * g.a_strides[1];
@@ -144,7 +144,7 @@ constexpr int64_t kLongSum = 1 << 14, kSumParts = 16;
 void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
   double sums[kSumParts][kLines][kLines] = {};
   const int64_t m = (g.m / kSumParts + V::size - 1) / V::size * V::size;
-  parallel_for(kSumParts, std::max<int64_t>(1, kGrain / m), [&](int64_t begin, int64_t end) {
+  parallel_for(kSumParts, kGrain / m, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; part++) {
       const int64_t first = std::min(part * m, g.m), last = part + 1 == kSumParts ? g.m : std::min(first + m, g.m);
       const float *row[kLines], *column[kLines];
@@ -182,7 +182,7 @@ void outer_product(Gemm g, const float* a, const float* w, float* out) {
     g = turned(g);
   }
   const int64_t across = g.out_strides[2], step = g.w_strides[2];
-  parallel_for(g.n, std::max<int64_t>(1, kGrain / g.p), [&](int64_t b, int64_t e) {
+  parallel_for(g.n, kGrain / g.p, [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
       const float x = a[i * g.a_strides[1]];
       float* to = out + i * g.out_strides[1];
@@ -226,7 +226,7 @@ bool in_first_cache(const Gemm& g) {
 bool in_first_cache_if_copied(Gemm g) { return g.batch > 1 && (g.w_strides[2] = 1, in_first_cache(g)); }
 void cached_product(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
   constexpr int64_t columns = 2 * Vec<float>::size;
-  parallel_for(g.batch, std::max<int64_t>(1, kGrain * 8 / (g.n * g.m * g.p)), [&](int64_t begin, int64_t end) {
+  parallel_for(g.batch, kGrain * 8 / (g.n * g.m * g.p), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; b++)
       for (int64_t j = 0; j < g.p; j += columns)
         for (int64_t i = 0; i < g.n; i += kBlockRows)
@@ -240,7 +240,7 @@ constexpr int64_t kWide = 4 * Vec<float>::size;
 void few_rows(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
   auto strip = [&]<int R>(std::integral_constant<int, R>) {
     const int64_t blocks = g.p / kWide;
-    parallel_for(blocks, std::max<int64_t>(1, kGrain / (kWide * g.n)), [&](int64_t begin, int64_t end) {
+    parallel_for(blocks, kGrain / (kWide * g.n), [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; j++) product_block<R, 4>(g, a, w, bias, out, 0, j * kWide);
       if (end == blocks && g.p % kWide) product_block<R, 4>(g, a, w, bias, out, 0, g.p - kWide);
     });
@@ -358,7 +358,7 @@ template <class T> void blas_product(const Gemm& g, const T* a, const T* w, cons
       blas_gemm<T>(right.turn, left.turn, as_int(e - b), as_int(g.n), m, T(1), w + b * column, right.ld, a, left.ld, T(bias ? 1 : 0),
                    out + b, ldo);
     });
-  parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain * 8 / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t begin, int64_t end) {
+  parallel_for(g.batch * g.n, kGrain * 8 / std::max<int64_t>(g.m * g.p, 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {  // rows of one product at a time
       int64_t b = i / g.n, first = i % g.n, count = std::min(g.n - first, end - i);
       T* to = out + b * g.out_strides[0] + first * ldo;

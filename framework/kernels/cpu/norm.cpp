@@ -108,7 +108,7 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
     return;
   }
   Shares shares;
-  parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
+  parallel_for(p.outer, kGrain / C, [&](int64_t b, int64_t e) {
     Scratch<double> total(size_t(2 * C), 0.0);
     std::vector<A> block(2 * C), bx(C), bg(C);
     for (int64_t r = b; r < e; r += kRows) {
@@ -133,7 +133,7 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
 template <class T, class A, class F> void channel_map(const Planes& p, const T* x, const T* g, T* out, F&& f) {
   const int64_t C = p.channels;
   if (p.inner > 1) {
-    return parallel_for(p.outer * C, std::max<int64_t>(1, kGrain / p.inner), [&](int64_t b, int64_t e) {
+    return parallel_for(p.outer * C, kGrain / p.inner, [&](int64_t b, int64_t e) {
       A bx[kTile], bg[kTile], bo[kTile];
       for (int64_t i = b; i < e; i++)
         for (int64_t j = 0; j < p.inner; j += kTile) {
@@ -146,7 +146,7 @@ template <class T, class A, class F> void channel_map(const Planes& p, const T* 
         }
     });
   }
-  parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
+  parallel_for(p.outer, kGrain / C, [&](int64_t b, int64_t e) {
     std::vector<A> bx(C), bg(C), bo(C);
     for (int64_t i = b; i < e; i++) {
       const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
@@ -314,7 +314,7 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   const int64_t weights = plain ? 0 : width;
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     const Scratch<A> wa = row_of<A>(in[1], weights, A(1)), ba = row_of<A>(in[2], weights, A(0));
-    parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    parallel_for(x.numel() / width, kGrain / width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
       Scratch<A> bx(buffered), by(buffered);
       for (int64_t r = begin; r < end; r++) {
@@ -350,7 +350,7 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     const Scratch<A> mean = row_of<A>(in[2], rows, A(0)), rstd = row_of<A>(in[3], rows, A(1)), wa = row_of<A>(in[4], width, A(1));
     Shares shares;
-    parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    parallel_for(rows, kGrain / width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
       Scratch<A> some(size_t(summed), A(0)), bx(buffered), bg(buffered), bo(buffered);
       Scratch<double> total(size_t(summed), 0.0);
@@ -402,7 +402,7 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
   const std::vector<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
   std::vector<double> mean(s.rows), rstd(s.rows);
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    parallel_for(s.rows, std::max<int64_t>(1, kGrain / s.width), [&](int64_t begin, int64_t end) {
+    parallel_for(s.rows, kGrain / s.width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
       std::vector<A> bx(buffered), by(buffered);
       for (int64_t r = begin; r < end; r++) {
@@ -435,7 +435,7 @@ void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
   const std::vector<double> mean = numbers(flat(in[2]), s.rows, 0), rstd = numbers(flat(in[3]), s.rows, 1), w = numbers(flat(in[4]), C, 1);
   std::vector<double> dots(s.rows * s.channels), sums(s.rows * s.channels);  // of each channel of each row: dy * xhat, and dy
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    parallel_for(s.rows, std::max<int64_t>(1, kGrain / s.width), [&](int64_t begin, int64_t end) {
+    parallel_for(s.rows, kGrain / s.width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
       std::vector<A> bx(buffered), bg(buffered), bo(buffered);
       for (int64_t r = begin; r < end; r++) {

@@ -36,7 +36,7 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
   auto overtakes = [](auto v, auto best) { return is_nan(v) | (!is_nan(best) & (kLargest ? v >= best : v <= best)); };
   if (s.inner == 1) {
     constexpr int64_t kBlock = Vec<T>::size;  // numbers of which mostly none overtakes
-    parallel_for(s.outer, std::max<int64_t>(1, kGrain / s.n), [&](int64_t b, int64_t e) {
+    parallel_for(s.outer, kGrain / s.n, [&](int64_t b, int64_t e) {
       for (int64_t line = b * s.n; line < e * s.n; line += s.n) {
         T best = x[line];
         int64_t where = 0;
@@ -61,7 +61,7 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
     return;
   }
   int64_t blocks = (s.inner + kColumns - 1) / kColumns;
-  parallel_for(s.outer * blocks, std::max<int64_t>(1, kGrain / (s.n * std::min(kColumns, s.inner))), [&](int64_t b, int64_t e) {
+  parallel_for(s.outer * blocks, kGrain / (s.n * std::min(kColumns, s.inner)), [&](int64_t b, int64_t e) {
     for (int64_t block = b; block < e; block++) {
       int64_t first = block % blocks * kColumns, width = std::min(kColumns, s.inner - first);
       int64_t base = block / blocks * s.n * s.inner + first;
@@ -138,7 +138,7 @@ template <class U> U kth_key(Scratch<U>& keys, size_t k) {
 template <class T, class F> void for_lines(const Tensor& given, int64_t dim, F&& f) {
   Tensor x = row_major(given);
   Split s(x.sizes(), dim);
-  parallel_for(s.outer * s.inner, std::max<int64_t>(1, kGrain / 8 / s.n), [&](int64_t b, int64_t e) {
+  parallel_for(s.outer * s.inner, kGrain / 8 / s.n, [&](int64_t b, int64_t e) {
     Scratch<T> line(s.n);
     for (int64_t l = b; l < e; l++) {
       int64_t first = l / s.inner * s.n * s.inner + l % s.inner;

@@ -164,7 +164,7 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes;
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     using A = Acc<T>;
-    int64_t grain = std::max<int64_t>(1, kGrain / (width * w.k[0] * w.k[1] * w.k[2]));
+    int64_t grain = kGrain / (width * w.k[0] * w.k[1] * w.k[2]);
     parallel_for(p.count * rows, grain, [&](int64_t begin, int64_t end) {
       Best<A> best;
       for (int64_t i = begin; i < end; i++) {
@@ -356,7 +356,7 @@ template <class SpansOf> void average(const Tensor& input, const Tensor& out, bo
   Spans spans = spans_of(p);
   int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, work = std::max(p.in_area * p.lanes / rows, width);
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
-    parallel_for(p.count * rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(p.count * rows, kGrain / std::max<int64_t>(work, 1), [&](int64_t b, int64_t e) {
       Scratch<Acc<T>> sums(p.lanes == 1 ? p.in[2] : p.lanes, 0);
       for (int64_t i = b, plane = b / rows, r = b % rows; i < e; i++, r++) {
         if (r == rows) r = 0, plane++;
@@ -413,7 +413,7 @@ template <class SpansOf> void spread(const Tensor& grad, const Tensor& dx, Spans
   int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, size = p.in_area * p.lanes;
   by_type(dx.dtype(), [&]<class T>(TypeTag<T>) {
     constexpr bool direct = std::is_same_v<Acc<T>, T>;
-    parallel_for(p.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(p.count, kGrain / std::max<int64_t>(size, 1), [&](int64_t b, int64_t e) {
       Scratch<Acc<T>> line(p.in[2], 0), sums(direct ? 0 : size);
       for (int64_t plane = b; plane < e; plane++) {
         T* to = dx.data<T>() + plane * size;

@@ -48,7 +48,7 @@ void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   for (int64_t i = 0; i < to[2]; i++) columns.push_back(window(i, to[2], from[2]));
   visit_real_dtype("adaptive_max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    parallel_for(planes, std::max<int64_t>(1, kGrain / std::max<int64_t>(area, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(planes, kGrain / std::max<int64_t>(area, 1), [&](int64_t b, int64_t e) {
       for (int64_t p = b; p < e; p++) {
         const T* plane = x.data<T>() + p * area;
         T* most = out[0].data<T>() + p * results;

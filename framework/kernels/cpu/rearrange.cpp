@@ -37,7 +37,7 @@ void unfold_backward(const UnfoldBackward& op, Inputs in, Outputs out) {
   visit_dtype(out[0].dtype(), [&]<class T>(TypeTag<T>) {
     const T* from = dy.data<T>();
     T* to = out[0].data<T>();
-    parallel_for(x.outer, std::max<int64_t>(1, kGrain / (x.n * x.inner)), [&](int64_t b, int64_t e) {
+    parallel_for(x.outer, kGrain / (x.n * x.inner), [&](int64_t b, int64_t e) {
       std::fill(to + b * x.n * x.inner, to + e * x.n * x.inner, T(0));
       for (int64_t o = b; o < e; o++)
         for (int64_t w = 0; w < windows; w++)

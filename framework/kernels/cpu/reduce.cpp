@@ -34,7 +34,7 @@ class Reducer {
     const bool dense = plan_.kept.inner_stride() == 1 && plan_.reduced.n && plan_.reduced.inner_stride() != 1;
     const bool brief = m < (direct_ && plan_.reduced.inner_stride() == 1 ? Vec<T>::size : kBrief);
     bool columns = plan_.kept.n && plan_.kept.inner_size() >= 8 && (dense || brief);
-    int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1));
+    int64_t grain = kGrain / std::max<int64_t>(m, 1);
     if (columns) return parallel_for(n, std::max<int64_t>(grain, Vec<T>::size), [&](int64_t b, int64_t e) { over_columns(out, b, e); });
     bool lines = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1 && m <= kBlock;
     parallel_for(n, grain, [&](int64_t b, int64_t e) {
@@ -104,7 +104,7 @@ class Reducer {
     const int64_t n = plan_.kept.inner_size(), m = plan_.reduced.count, groups = plan_.kept.count / n;
     const int64_t shares = groups > 1 ? 1 : std::clamp<int64_t>(m * n / kGrain, 1, kShares);
     std::vector<Acc> part(shares * n * groups, Acc(Of<T>::start));
-    parallel_for(shares * groups, std::max<int64_t>(1, groups > 1 ? kGrain / (m * n) : 1), [&](int64_t from, int64_t to) {
+    parallel_for(shares * groups, groups > 1 ? kGrain / (m * n) : 1, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; i++) {
         const int64_t group = i / shares, share = i % shares;
         const From* rows = x_.data<From>() + plan_.kept.offset(group * n);
@@ -377,7 +377,7 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
   const bool beside = same && !direct && reduced.n == 1 && plan.kept.inner_stride() == 1 && columns >= Vec<T>::size && m < (1 << 30);
   if (beside || (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8)) {  // or a few numbers each: gathered for many results at once
     const int64_t strips = (columns + kStrip - 1) / kStrip;
-    return parallel_for(plan.kept.count / columns * strips, std::max<int64_t>(1, kGrain / (m * kStrip)), [&](int64_t b, int64_t e) {
+    return parallel_for(plan.kept.count / columns * strips, kGrain / (m * kStrip), [&](int64_t b, int64_t e) {
       T tile[kTile];
       for (int64_t i = b; i < e; i++) {
         const int64_t c = i % strips * kStrip, to = i / strips * columns + c, n = std::min(kStrip, columns - c), base = plan.kept.offset(to);
@@ -387,7 +387,7 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
       }
     });
   }
-  parallel_for(plan.kept.count, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+  parallel_for(plan.kept.count, kGrain / m, [&](int64_t b, int64_t e) {
     T tile[kTile];
     for (int64_t i = b; i < e; i++) {
       int64_t base = plan.kept.offset(i), best = 0;

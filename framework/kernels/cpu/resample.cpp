@@ -182,7 +182,7 @@ Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
   return type == DType::float64 ? plain_grid<false>(g, old, made) : plain_grid<true>(g, old, made);
 }
 
-int64_t rows_per_share(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
+int64_t rows_per_share(int64_t row) { return kGrain / std::max<int64_t>(row, 1); }
 
 // Elements are moved, whatever they are.
 template <class T> void copy_runs(const Runs& runs, int64_t made, const Axis& x, const T* in, T* out) {

@@ -24,7 +24,7 @@ template <class T> struct Gates {
 // f(row) for the rows of a state, on several threads where there is much to do.
 template <class F> void for_states(const Tensor& c, F&& f) {
   int64_t hidden = c.size(-1), rows = hidden ? c.numel() / hidden : 0;
-  parallel_for(rows, std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(hidden, 1)), [&](int64_t b, int64_t e) {
+  parallel_for(rows, kGrain / 16 / std::max<int64_t>(hidden, 1), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) f(r);
   });
 }

@@ -31,7 +31,7 @@ struct Lines {
   /// Calls `f(first, count)` for groups of at most kMost neighbours: the offset of the first one's begin, and how many they are.
   template <class F> void each(F&& f) const {
     const int64_t most = across == 1 ? kMost : kApart, groups = (in_slab_ + most - 1) / most;
-    parallel_for(slabs_ * groups, std::max<int64_t>(1, kGrain / 4 / (n * std::min(in_slab_, most))), [&](int64_t b, int64_t e) {
+    parallel_for(slabs_ * groups, kGrain / 4 / (n * std::min(in_slab_, most)), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         int64_t line = i % groups * most;
         f(i / groups * n * along + line * across, std::min(most, in_slab_ - line));
@@ -98,7 +98,7 @@ template <class Of, class T> void walk_short(const T* x, T* y, int64_t count, in
 template <class T> void walk_parts(const T* x, T* y, int64_t n) {
   const int64_t parts = Lines::kMost, m = n / parts;
   Total<T> start[Lines::kMost + 1] = {};
-  parallel_for(parts, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+  parallel_for(parts, kGrain / m, [&](int64_t b, int64_t e) {
     for (int64_t p = b; p < e; p++) {
       Total<T> lanes[8] = {};
       for (int64_t k = 0; k + 8 <= m; k += 8)
@@ -108,7 +108,7 @@ template <class T> void walk_parts(const T* x, T* y, int64_t n) {
     }
   });
   for (int64_t p = 0; p < parts; p++) start[p + 1] += start[p];
-  parallel_for(parts, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+  parallel_for(parts, kGrain / m, [&](int64_t b, int64_t e) {
     for (int64_t p = b; p < e; p += Lines::kApart) {
       const int64_t count = std::min(Lines::kApart, e - p);
       walk<SumOf>(Lines(count, m), x + p * m, y + p * m, count, start + p);
@@ -149,7 +149,7 @@ template <class Of> void scan(const Tensor& input, const std::optional<DType>& b
           return;
         }
       if (axis.inner == 1 && axis.n <= kShort)
-        return parallel_for(axis.outer, std::max<int64_t>(1, kGrain / 4 / axis.n),
+        return parallel_for(axis.outer, kGrain / 4 / axis.n,
                             [&](int64_t b, int64_t e) { walk_short<Of>(x + b * axis.n, y + b * axis.n, e - b, axis.n); });
       const Lines lines(axis);
       lines.each([&](int64_t first, int64_t count) {
@@ -219,7 +219,7 @@ template <class T> Total<T> product_of(const T* x, int64_t n) {
 template <class T> bool divided(T dy, const T* x, T* dx, int64_t n) {
   Total<T> parts[Lines::kMost];
   const int64_t m = n / Lines::kMost;
-  parallel_for(Lines::kMost, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+  parallel_for(Lines::kMost, kGrain / m, [&](int64_t b, int64_t e) {
     for (int64_t p = b; p < e; p++) parts[p] = product_of(x + p * m, (p + 1 == Lines::kMost ? n : (p + 1) * m) - p * m);
   });
   Total<T> product = dy;
@@ -306,7 +306,7 @@ void logcumsumexp(const Logcumsumexp& op, Inputs in, Outputs out) {
   const int64_t n = axis.n, inner = axis.inner;
   auto run = [&]<class T>(TypeTag<T>) {
     const int64_t item = int64_t(size_of(x.dtype()));
-    parallel_for(x.numel() / n, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t b, int64_t e) {
+    parallel_for(x.numel() / n, kGrain / 8 / n, [&](int64_t b, int64_t e) {
       Scratch<T> line(n);
       for (int64_t l = b; l < e; l++) {
         int64_t at = axis.line(l) * item;

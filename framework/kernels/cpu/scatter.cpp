@@ -63,7 +63,7 @@ void check_all(const Tensor& index, int64_t limit, int d) {
   const RowWalk walk(index.sizes(), index.strides(), index.strides(), index.strides());
   const int64_t step = walk.inner(0), n = step == 0 ? 1 : walk.sizes.back(), rows = index.numel() / walk.sizes.back();
   std::atomic<int64_t> first{rows};  // row with an index outside
-  parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+  parallel_for(rows, kGrain / n, [&](int64_t b, int64_t e) {
     RowWalk row = walk;
     row.start(b);
     for (int64_t r = b; r < e; r++, row.next()) {
@@ -99,7 +99,7 @@ int64_t row_step(const Tensor& index, const Dims& strides, const Dims& other) {
 
 // run(begin, end) of rows of n indices each, which threads share where that is `parallel`.
 template <class F> void share_rows(int64_t rows, int64_t n, bool parallel, F&& run) {
-  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
+  if (parallel) parallel_for(rows, kGrain / 4 / n, run);
   else run(0, rows);
 }
 

@@ -29,7 +29,7 @@ struct Segments {
   }
   /// Calls `f(first, last, i)` with the elements of segment number i; what lies outside of the axis is left out.
   template <class F> void each(F&& f) const {
-    parallel_for(batch * count, std::max<int64_t>(1, kGrain * count / std::max<int64_t>(1, n * inner)), [&](int64_t b, int64_t e) {
+    parallel_for(batch * count, kGrain * count / std::max<int64_t>(1, n * inner), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         const int64_t* at = offsets + i / count * (count + 1) + i % count;
         const int64_t first = std::clamp<int64_t>(at[0], 0, n);

@@ -33,7 +33,7 @@ template <int P, bool kFull, class T> void small_lines(const Gemm& g, const T* a
   constexpr int kPart = std::min<int>(P, kVecBytes / sizeof(T)), kParts = P / kPart, kRows = kParts <= 2 ? 4 : 2;  // sums stay in registers
   using Part [[gnu::vector_size(kPart * sizeof(T))]] = T;
   const bool dense_w = kFull && g.w_strides[2] == 1, dense_out = kFull && g.out_strides[2] == 1;
-  parallel_for(g.batch, std::max<int64_t>(1, kGrain * 4 / (g.n * g.m * P)), [&](int64_t begin, int64_t end) {
+  parallel_for(g.batch, kGrain * 4 / (g.n * g.m * P), [&](int64_t begin, int64_t end) {
     Part lines[kDeepest][kParts] = {};  // of w, with zeros behind
     for (int64_t b = begin; b < end; b++) {
       const T *left = a + b * g.a_strides[0], *right = w + b * g.w_strides[0];

@@ -31,7 +31,7 @@ template <class T, class F> void for_lines(const Tensor& x, int64_t dim, const T
   if (y.numel() == 0) return;
   const Axis axis(x.sizes(), dim, "softmax");
   const int64_t n = axis.n, inner = axis.inner;
-  parallel_for(y.numel() / n, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t b, int64_t e) {
+  parallel_for(y.numel() / n, kGrain / 8 / n, [&](int64_t b, int64_t e) {
     Scratch<T> one(n), two(n);
     for (int64_t l = b; l < e; l++) {
       f(axis.line(l), inner, n, one.data(), two.data());
@@ -47,7 +47,7 @@ template <class F> bool for_panels(const Tensor& y, int64_t dim, bool direct, F&
   const int64_t n = axis.n, inner = axis.inner;
   if (!direct || inner < 8 || y.numel() == 0) return false;
   int64_t panels = (inner + kWide - 1) / kWide;
-  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kWide), [&](int64_t b, int64_t e) {
+  parallel_for(axis.outer * panels, kGrain / 8 / n / kWide, [&](int64_t b, int64_t e) {
     for (int64_t p = b; p < e; p++) {
       int64_t column = p % panels * kWide;
       f(p / panels * n * inner + column, std::min(kWide, inner - column), n, inner);
@@ -62,7 +62,7 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
   const int64_t n = axis.n;
   if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
   const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
-  parallel_for(panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+  parallel_for(panels, kGrain / 8 / n / kPanel, [&](int64_t b, int64_t e) {
     T turned[N + 1][kShortLine * kPanel];
     for (int64_t p = b; p < e; p++) {
       const int64_t first = p * kPanel, columns = std::min(kPanel, axis.outer - first);
@@ -82,7 +82,7 @@ template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&i
   const int64_t n = axis.n;
   if (axis.inner < 8 || n > kLongest || y.numel() == 0) return false;
   const int64_t panels = (axis.inner + kPanel - 1) / kPanel;
-  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+  parallel_for(axis.outer * panels, kGrain / 8 / n / kPanel, [&](int64_t b, int64_t e) {
     Scratch<T> converted((N + 1) * n * kPanel);
     T* rows[N + 1];
     for (size_t k = 0; k <= N; k++) rows[k] = converted.data() + k * n * kPanel;

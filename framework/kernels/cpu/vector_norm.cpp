@@ -37,7 +37,7 @@ void power_norm(const PowerNorm& op, Inputs in, Outputs out) {
     }
   Tensor rows = row_major(alias(x, sizes, strides, x->offset));
   auto run = [&]<class T>(TypeTag<T>) {
-    parallel_for(out[0].numel(), std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
+    parallel_for(out[0].numel(), kGrain / 16 / std::max<int64_t>(n, 1), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
         const T* row = rows.data<T>() + i * n;
         double sum = power_sum(row, n, op.p);

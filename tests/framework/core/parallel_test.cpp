@@ -24,6 +24,12 @@ TEST(ParallelFor, StaysOnTheCallingThreadWhenSmall) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(ParallelFor, SharesOneByOneWhatIsMoreThanAGrainEach) {
+  std::atomic<int> calls = 0;
+  parallel_for(7, kGrain / (2 * kGrain), [&](int64_t begin, int64_t end) { calls += int(end - begin); });
+  EXPECT_EQ(calls, 7);
+}
+
 TEST(ParallelFor, BringsAnErrorToTheCaller) {
   auto fail = [] { parallel_for(10 * kGrain, kGrain, [](int64_t, int64_t) { throw ValueError("from a share"); }); };
   test::expect_error<ValueError>(fail, "from a share");

@@ -129,3 +129,51 @@ def test_scatter_looks_at_dim_before_the_name_of_a_reduction(value):
         weir.scatter(weir.ones(2, 2), 4, index, to_weir(value) if isinstance(value, torch.Tensor) else value, reduce="ADD")
     with pytest.raises(RuntimeError, match="reduce argument"):
         weir.scatter(weir.ones(2, 2), 0, index, to_weir(value) if isinstance(value, torch.Tensor) else value, reduce="ADD")
+
+
+WRITES = {
+    "scatter_": lambda x, i, s: x.scatter_(0, i, s),
+    "scatter_add_": lambda x, i, s: x.scatter_add_(0, i, s),
+    "scatter_reduce_": lambda x, i, s: x.scatter_reduce_(0, i, s, "amax"),
+    "index_add_": lambda x, i, s: x.index_add_(0, i, s),
+    "index_copy_": lambda x, i, s: x.index_copy_(0, i, s),
+    "index_reduce_": lambda x, i, s: x.index_reduce_(0, i, s, "prod"),
+    "index_put_": lambda x, i, s: x.index_put_((i,), s),
+    "put_": lambda x, i, s: x.put_(i, s),
+    "item assignment": lambda x, i, s: x.__setitem__(i, s),
+    "index_fill_": lambda x, i, s: x.index_fill_(0, i, s[0]),
+}
+READS = {
+    "other memory": lambda x: (x.new_tensor([1, 0]), x[2:].clone()),
+    "part of it": lambda x: (x.new_tensor([1, 0]), x[2:]),
+    "its beginning": lambda x: (x.new_tensor([1, 0]), x[:2]),
+    "all of it": lambda x: (x.new_tensor([1, 0, 3, 2]), x),
+    "as indices": lambda x: (x[:2], x[2:].clone()),
+    "repeated": lambda x: (x.new_tensor([1, 0]), x[:1].expand(2)),  # nobody looks closer at memory with holes
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("write", WRITES)
+def test_what_is_read_lies_apart_from_what_is_written(write, read):
+    """As in PyTorch, also where the call is recorded in a plan, which has no memory to look at."""
+    def outcome(t, run=lambda f: f()):
+        x = t.tensor([1, 0, 3, 2])
+        index, source = READS[read](x)
+        try:
+            run(lambda: WRITES[write](x, index, source))
+        except RuntimeError as error:
+            return "refused" if "single memory location" in str(error) else str(error)
+        return x.tolist()
+
+    expected = outcome(torch)
+    assert outcome(weir) == expected
+    assert outcome(weir, lambda f: weir.compile(f)()) == expected
+
+
+@pytest.mark.parametrize("write", ["scatter_", "scatter_add_", "scatter_reduce_", "index_add_", "index_reduce_"])
+def test_one_empty_tensor_is_not_apart_from_itself(write):
+    for call in (WRITES[write], lambda *a: weir.compile(WRITES[write])(*a)):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            x = weir.tensor([])
+            call(x, weir.tensor([], dtype=weir.int64), x)
