@@ -7,6 +7,8 @@ import numpy as np
 # Relative to the largest magnitude of the expected output, so that cancellation near zero is not an error.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "bfloat16": 2e-2, "float16": 2e-3, "float": 2e-5, "complex64": 2e-5,
              "complex128": 1e-10}
+# Two ways to round an ill-conditioned call miss its truth by as much, give or take this factor.
+AS_GOOD = 2
 
 
 def difference(expected: dict, actual: dict, expected_file: Path, actual_file: Path, values: bool = True
@@ -30,6 +32,36 @@ def difference(expected: dict, actual: dict, expected_file: Path, actual_file: P
             if (error := value_error(want[f"arr_{i}"], got[f"arr_{i}"], spec["dtype"])) is not None:
                 return f"output {i}: {error}"
     return None
+
+
+def near_truth(outputs: list[dict], expected_file: Path, actual_file: Path, truth_file: Path) -> bool:
+    """Whether the actual answers miss the truth by no more than is allowed, or than `AS_GOOD` times as far as the expected ones do.
+
+    The truth is what the same call gives in double precision. `outputs` are the specs of the answers, of one shape in all files.
+    Places where the expected answers are not finite and the truth is have no say: there it is they that are wrong.
+    """
+    with np.load(expected_file) as want, np.load(actual_file) as got, np.load(truth_file) as truth:
+        if len(truth.files) != len(outputs):
+            return False
+        return all(_as_good(want[f"arr_{i}"], got[f"arr_{i}"], truth[f"arr_{i}"], spec["dtype"]) for i, spec in enumerate(outputs))
+
+
+def _as_good(want: np.ndarray, got: np.ndarray, truth: np.ndarray, dtype: str) -> bool:
+    if dtype not in TOLERANCE:
+        return np.array_equal(want, got)
+    if np.iscomplexobj(want):
+        want, got, truth = (np.stack([x.real, x.imag]) for x in (want, got, truth))
+    counts = np.isfinite(want) | ~np.isfinite(truth)
+    with np.errstate(over="ignore"):
+        want, got, truth = want[counts].astype(np.float64), got[counts].astype(np.float64), truth[counts].astype(want.dtype).astype(np.float64)
+    finite = np.isfinite(truth)
+    if not (np.array_equal(got[~finite], want[~finite], equal_nan=True) and np.isfinite(got[finite]).all()):
+        return False
+    if not finite.any():
+        return True
+    scale = np.abs(truth[finite]).max() or 1.0
+    missed, missed_by_peer = (float(np.abs(x[finite] - truth[finite]).max() / scale) for x in (got, want))
+    return missed <= max(TOLERANCE[dtype], AS_GOOD * missed_by_peer)
 
 
 def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:

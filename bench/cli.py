@@ -39,7 +39,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
     "- `weir-bench list --group matmul` shows what would be timed\n\n"
     "- `weir-bench compare main~5 main` says what became slower between two revisions\n"
     "- `weir-bench notes v0.3..v0.4` writes the release note of speed\n\n"
-    "Exit codes: 0 measured, 1 usage, 2 something is slower, 3 inconclusive (too many disturbed rounds), 4 nothing measured.\n"))
+    "Exit codes: 0 measured, 1 usage, 2 something is slower, answers wrongly or raises, 3 inconclusive (too many disturbed rounds), 4 nothing measured.\n"))
 GroupOption = Annotated[str, typer.Option(help=f"all, {', '.join(catalogue.GROUPS)}.")]
 CaseOption = Annotated[str, typer.Option("--case", help="Only cases whose name contains this.")]
 ThreadsOption = Annotated[int, typer.Option(min=1, help="Threads of every worker.")]

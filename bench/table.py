@@ -13,11 +13,13 @@ from .stats import case_figures, group_figures
 
 STYLE = {"faster": "green", "slower": "red", "WRONG": "bold red", "ERROR": "bold red", "MISSING": "yellow",
          "inconclusive": "yellow"}
+BROKEN = ("WRONG", "ERROR")
 
 
 def show(record: dict, console: Console) -> int:
-    """Prints the cases and groups of a record and returns the exit code: NOTHING_MEASURED if no case was timed,
-    INCONCLUSIVE if at least half of the timed ones reached no conclusion, else OK."""
+    """Prints the cases and groups of a record, what went wrong last, and returns the exit code: NOTHING_MEASURED if no case was timed,
+    GATE_FAILED if an answer is wrong or the subject raised or ended, INCONCLUSIVE if at least half of the timed ones reached no conclusion,
+    else OK."""
     figures = [case_figures(entry, record["run_id"]) for entry in record["cases"]]
     peer, subject = record["peer"]["name"], record["subject"]["name"]
     numbers = (peer, subject, f"{peer}/{subject} [95%]", "roofline")
@@ -34,8 +36,13 @@ def show(record: dict, console: Console) -> int:
             console.print(f"[b]{g.group}[/b]: geometric mean {interval(g.mean)}, worst {interval(g.worst.ratio)} "
                           f"({g.worst.name})", highlight=False)
     timed = [f for f in figures if f.ratio is not None or f.voided]
+    broken = [f for f in figures if f.state in BROKEN]
+    for f in broken:
+        console.print(f"[{STYLE[f.state]}]{f.state}[/] {f.case['group']}/{f.name}: {f.reason}", highlight=False)
     if not timed:
         return NOTHING_MEASURED
+    if broken:
+        return GATE_FAILED
     return INCONCLUSIVE if 2 * sum(f.verdict == "inconclusive" for f in timed) >= len(timed) else OK
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from . import derivatives, inputs, phrases, plans
 
 
+DOUBLE = {"float32": "float64", "complex64": "complex128"}
 WARM = 10  # calls in a block, from which on one more before them costs little
 
 
@@ -32,10 +33,12 @@ class FrameworkWorker:
         """Returns the framework's name and version."""
         return {"name": self.name, "version": str(getattr(self.torch, "__version__", None))}
 
-    def load(self, case: dict, folder: str) -> dict:
-        """Makes the inputs of `case` from the arrays in `folder` and prepares the call."""
+    def load(self, case: dict, folder: str, precise: bool = False) -> dict:
+        """Makes the inputs of `case` from the arrays in `folder` and prepares the call; a `precise` one takes the same numbers in double
+        precision."""
         self.case = case
-        self.tensors = inputs.tensors(self.torch, case, Path(folder))
+        self.wider = DOUBLE if precise else {}
+        self.tensors = [self._widened(x) for x in inputs.tensors(self.torch, case, Path(folder))]
         function = None if case["mode"] in ("import", "derive", "program") else self._resolve(case["op"])
         args = [self._argument(a) for a in case["args"]]
         kwargs = {name: self._argument(value) for name, value in case["kwargs"].items()}
@@ -112,6 +115,13 @@ class FrameworkWorker:
         """A fresh interpreter that imports the framework and ends."""
         return subprocess.run, ([sys.executable, "-c", f"import {self.name}"],), {"check": True}
 
+    def _widened(self, x):
+        if self._dtype(x) not in self.wider:
+            return x
+        wide = x.detach().to(getattr(self.torch, self.wider[self._dtype(x)])).requires_grad_(x.requires_grad)
+        wide.grad = None if x.grad is None else x.grad.to(wide.dtype)
+        return wide
+
     def _resolve(self, op: str):
         if op.startswith("phrases."):
             return phrases.by_name(op.removeprefix("phrases."), self.torch)
@@ -136,7 +146,7 @@ class FrameworkWorker:
             case {"slice": bounds}:
                 return slice(*bounds)
             case {"dtype": name}:
-                return getattr(self.torch, name)
+                return getattr(self.torch, self.wider.get(name, name))
         return {key: self._argument(v) for key, v in value.items()}
 
     def _array(self, x):

@@ -1,4 +1,4 @@
-"""A framework for tests: PyTorch with one op wrong, one missing, one that kills the process, one that raises."""
+"""A framework for tests: PyTorch with one op wrong, one of few digits, one missing, one that kills the process, one that raises."""
 
 import os
 
@@ -16,6 +16,11 @@ def __getattr__(name):
 def exp(x):
     """Wrong by 1%."""
     return torch.exp(x) * 1.01
+
+
+def log1p(x):
+    """Loses what is small beside 1."""
+    return torch.log(1 + x)
 
 
 def amax(x, dim):

@@ -9,10 +9,11 @@ import sys
 import pytest
 from rich.console import Console
 from weir_bench.calib import CalibrationWorker, compile_kernels, kernels_for
+from weir_bench.case import case, tensor
 from weir_bench.cases import all_cases, select
 from weir_bench.lockstep import Plan, Session, void_reason
 from weir_bench.table import show
-from weir_reports.console import NOTHING_MEASURED
+from weir_reports.console import GATE_FAILED, NOTHING_MEASURED
 from weir_reports.records import validate
 
 TINY = Plan(launches=1, rounds=2, block_ms=0.05)
@@ -49,6 +50,14 @@ def test_gradients_are_not_those_of_constants():
     assert gradient.abs().max() > 0.1
 
 
+def test_the_rounding_of_the_peer_is_no_flaw_of_the_subject():
+    """Answers that differ are held against double precision: who lost digits is wrong, whichever side it is."""
+    lossy = case("everyday", "log1p", "", [tensor(64, fill="between:0:0.001")])  # flawed_torch adds the 1 first
+    states = {subject: Session(subject, peer, [lossy], TINY).run()["cases"][0]["state"]
+              for subject, peer in (("torch", "flawed_torch"), ("flawed_torch", "torch"))}
+    assert states == {"torch": "OK", "flawed_torch": "WRONG"}
+
+
 def test_flaws_become_states_and_are_never_timed():
     cases = [c for c in select() if c["op"] in ("exp", "tanh", "amax", "var", "logsumexp")]
     record = Session("flawed_torch", "torch", cases, TINY).run()
@@ -59,6 +68,9 @@ def test_flaws_become_states_and_are_never_timed():
     assert "signal" in reasons["amax"] and "not today" in reasons["var"]
     untimed = {**record, "cases": [e for e in record["cases"] if e["state"] != "OK"]}
     assert show(untimed, Console(file=io.StringIO())) == NOTHING_MEASURED
+    printed = io.StringIO()
+    assert show(record, Console(file=printed, width=200)) == GATE_FAILED
+    assert all(f"{state} " in printed.getvalue() for state in ("WRONG", "ERROR"))
 
 
 def test_both_sides_lead_equally_often_and_calibration_is_in_every_round():
