@@ -168,7 +168,7 @@ def drawn(item: Item, calls: int = draws.CALLS):
 def _varies(item: Item) -> bool:
     """Whether a few calls draw different numbers, as a permutation of one element does not."""
     few = drawn(item, calls=8)
-    return few is not None and bool(np.any(few != few[0]))
+    return few is not None and not all(np.array_equal(call, few[0], equal_nan=True) for call in few)
 
 
 def _take(batch: Batch, item: Item) -> bool:

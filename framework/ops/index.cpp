@@ -376,6 +376,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
   if (!fills) {
+    check<IndexError>(int(given.size()) <= x.ndim(), "too many indices for tensor of dimension ", x.ndim(), " (got ", given.size(), ")");
     check_apart(x, std::array{values});
     check_apart(x, given);
   }

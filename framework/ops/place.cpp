@@ -91,7 +91,7 @@ Tensor IndexFill::compose(Inputs in) const {
   Dims lines(std::max(x.ndim(), 1), 1);
   lines[int(d)] = n;
   check_written(value, x.dtype());
-  if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
+  if (x.numel() == 0) return clone_of(x) + cast_to(nothing_of(value), x.dtype());  // no index can be wrong where nothing is written
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());
@@ -100,7 +100,7 @@ Tensor IndexFill::compose(Inputs in) const {
 
 void IndexFill::take_out(Inputs in, const Tensor& out) {
   over_itself = out == in[0];
-  if (over_itself) check_apart(out, in.subspan(1, 1));
+  if (over_itself && in[1].dtype() == DType::int64 && in[2].ndim() == 0) check_apart(out, in.subspan(1, 1));
 }
 
 // In place PyTorch looks at the memory before the shapes.

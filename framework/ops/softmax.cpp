@@ -72,6 +72,9 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
         q.ndim(), ", ", k.ndim(), ", ", v.ndim());
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(), op, ": Expected query, key, and value to have the same dtype, but got ",
         name_of(q.dtype()), ", ", name_of(k.dtype()), " and ", name_of(v.dtype()));
+  check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
+        ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
+        mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
   Dims sizes = q.sizes();
   sizes[q.ndim() - 1] = v.size(-1);
   if (sizes.product() == 0 || v.numel() == 0) {
@@ -85,9 +88,6 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   auto by_ones = [](const Tensor& t) { return t.strides()[t.ndim() - 1] == 1; };
   const bool flash = blockwise && q.size(-1) == v.size(-1) && by_ones(q) && by_ones(k) && by_ones(v);  // PyTorch's
   check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1 || is_differentiated(mask), op, ": attn_mask of a 4-d query must have at least 2 dimensions");
-  check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
-        ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
-        mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
   if (enable_gqa) {
     check<IndexError>(q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3, op, ": expected query, key and value with an axis of heads for enable_gqa, got ", q.sizes(), ", ",
                       k.sizes(), " and ", v.sizes());

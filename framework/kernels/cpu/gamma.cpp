@@ -23,24 +23,6 @@ constexpr double kLarge = 1e6;  // from here the factor before the series is a d
 // m - log(1 + m), whose leading terms cancel where m is small.
 inline double less_log1p(double m) { return std::abs(m) < 1e-3 ? m * m * (0.5 - m * (1.0 / 3 - m * (0.25 - m / 5))) : m - std::log1p(m); }
 
-// x^a exp(-x) / gamma(a). By Stirling's series, from 16 on, where the exponents are large and nearly cancel. Source: DLMF 5.11.1.
-inline double gamma_density(double a, double x) {
-  if (a < 8 || (a < 16 && x < a / 2)) return std::exp(a * std::log(x) - x - std::lgamma(a));
-  double below = 1;
-  for (; a < 16; a++) below *= a / x;
-  const double f = 1 / (a * a), stirling = (1.0 / 12 - f * (1.0 / 360 - f * (1.0 / 1260 - f * (1.0 / 1680 - f * (1.0 / 1188 - f * 691 / 360360))))) / a;
-  return below * std::sqrt(a / 6.283185307179586) * std::exp(-a * less_log1p((x - a) / a) - stirling);
-}
-
-// P and Q of a large `a`, by the first two terms of the uniform expansion: the next is below a^-3/2. Source: DLMF 8.12.
-inline std::pair<double, double> uniform_gamma(double a, double x) {
-  double m = x / a - 1, half = less_log1p(m);
-  if (!std::isfinite(half)) return {m > 0, m <= 0};
-  double eta = std::copysign(std::sqrt(2 * half), m), c0 = std::abs(eta) < 1e-4 ? -1.0 / 3 + eta / 12 : 1 / m - 1 / eta;
-  double rest = std::exp(-a * half) / std::sqrt(6.283185307179586 * a) * c0, y = eta * std::sqrt(a / 2);
-  return {0.5 * std::erfc(-y) - rest, 0.5 * std::erfc(y) + rest};
-}
-
 // log(gamma(1 + a)), whose digits the sum 1 + a would lose where a is small: Taylor's series there, of which 42 terms are too few near a half.
 inline double log_gamma_of_next(double a, double eps) {
   static const std::array<double, 43> zeta = [] {
@@ -57,6 +39,27 @@ inline double log_gamma_of_next(double a, double eps) {
     if (std::abs(term) < eps / 16 * std::abs(sum)) break;
   }
   return sum;
+}
+
+// x^a exp(-x) / gamma(a). By Stirling's series, from 16 on, where the exponents are large and nearly cancel. Source: DLMF 5.11.1.
+inline double gamma_density(double a, double x) {
+  if (a <= 1) return a * std::pow(x, a) * std::exp(-x - log_gamma_of_next(a, std::numeric_limits<double>::epsilon()));  // of small exponents
+  if (a < 8 || (a < 16 && x < a / 2)) return std::exp(a * std::log(x) - x - std::lgamma(a));
+  double below = 1;
+  for (; a < 16; a++) below *= a / x;
+  const double f = 1 / (a * a), stirling = (1.0 / 12 - f * (1.0 / 360 - f * (1.0 / 1260 - f * (1.0 / 1680 - f * (1.0 / 1188 - f * 691 / 360360))))) / a;
+  const double m = (x - a) / a, root = std::sqrt(a / 6.283185307179586);
+  if (m < -0.5) return below * root * std::pow(x / a * std::exp(-m), a) * std::exp(-stirling);  // of m is left too little there: 1 + m is x / a
+  return below * root * std::exp(-a * less_log1p(m) - stirling);
+}
+
+// P and Q of a large `a`, by the first two terms of the uniform expansion: the next is below a^-3/2. Source: DLMF 8.12.
+inline std::pair<double, double> uniform_gamma(double a, double x) {
+  double m = x / a - 1, half = less_log1p(m);
+  if (!std::isfinite(half)) return {m > 0, m <= 0};
+  double eta = std::copysign(std::sqrt(2 * half), m), c0 = std::abs(eta) < 1e-4 ? -1.0 / 3 + eta / 12 : 1 / m - 1 / eta;
+  double rest = std::exp(-a * half) / std::sqrt(6.283185307179586 * a) * c0, y = eta * std::sqrt(a / 2);
+  return {0.5 * std::erfc(-y) - rest, 0.5 * std::erfc(y) + rest};
 }
 
 // Q by its own series, where 1 - P would leave few digits of it. Source: DLMF 8.7.3, as in Cephes.

@@ -85,6 +85,15 @@ def test_both_functions_keep_their_digits(a, x):
         assert abs(call(weir.tensor(a, dtype=weir.float64), weir.tensor(x, dtype=weir.float64)).item() / true - 1) < 32 * 2.0**-52
 
 
+@pytest.mark.parametrize("a, x", [(0.149, 1.058), (0.523, 8.87e-5), (0.988, 0.0169), (39.7, 4.79e-4), (16.0, 7.9), (54.95, 0.00334), (300.0, 100.0)])
+def test_digits_are_left_where_the_exponents_are_far_apart(a, x):
+    """Of x^a exp(-x) / gamma(a), whose digits a rounding of x moves a times as far."""
+    mpmath = pytest.importorskip("mpmath")
+    true = mpmath.gammainc(mpmath.mpf(a), 0, mpmath.mpf(x), regularized=True)
+    found = weir.igamma(weir.tensor(a, dtype=weir.float64), weir.tensor(x, dtype=weir.float64)).item()
+    assert abs(found / true - 1) < (4 + 2 * a) * 2.0**-52
+
+
 @pytest.mark.parametrize("x", [0.1, 0.2597721959010421, 0.5])
 def test_of_a_half_it_is_the_error_function(x):
     found, true = (call(weir.tensor(y, dtype=weir.float64)).item() for call, y in ((lambda x: weir.igammac(weir.full_like(x, 0.5), x), x), (weir.special.erfc, x**0.5)))
