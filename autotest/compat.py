@@ -1,4 +1,5 @@
-"""Which public names of PyTorch the subject has: the same with the same parameters, partial, named only, or absent.
+"""Which public names of PyTorch the subject has: the same with the same parameters and, of classes, the same among them that `isinstance` knows
+them as; partial, named only, or absent.
 
     weir-autotest compat [--json] [--subject weir]
 
@@ -47,7 +48,7 @@ def documented(name, value):
     words = [p.split("=")[0].split(":")[0].strip() for p in parts]
     return [w for w in words if re.fullmatch(r"[A-Za-z_]\w*", w)]
 
-found = {}
+found, classes = {}, {}
 for path in sys.argv[1:]:
     parent, _, last = path.rpartition(".")
     module = getattr(importlib.import_module(parent), last, None) if parent else None
@@ -91,7 +92,12 @@ for path in sys.argv[1:]:
             known = schema_names(name)
             entry[name] = [w for w in words if w in known] if known else words
     found[path] = entry
-print(json.dumps({"version": torch.__version__, "modules": found}))
+    for name in names:
+        value = getattr(module, name, None)
+        if inspect.isclass(value) and value not in classes and value.__module__.startswith("torch"):
+            classes[value] = path, name
+kinds = {".".join(at): [list(other) for value2, other in classes.items() if value2 is not value and issubclass(value, value2)] for value, at in classes.items()}
+print(json.dumps({"version": torch.__version__, "modules": found, "kinds": kinds, "classes": list(classes.values())}))
 """
 
 #: Runs in the subject's process: reads the oracle's answer, says of each name "same", "partial: ...", "named: ..." (it is there,
@@ -119,8 +125,27 @@ def lacking(value, wanted):
         return []
     return [w for w in wanted if w not in {p.name for p in ps}]
 
+def resolve(path, name):
+    # The class under PyTorch's name; None where there is none, or only its name.
+    try:
+        value = importlib.import_module(path.replace("torch", sys.argv[1], 1))
+        value = getattr(value, name)
+    except Exception:
+        return None
+    return value if inspect.isclass(value) and not vars(value).get("__weir_missing__") else None
+
 given = json.loads(sys.stdin.read())
 result = {}
+classes = {(path, name): found for path, name in given.get("classes", []) if (found := resolve(path, name)) is not None}
+
+def misplaced(path, name):
+    # What isinstance would say of it, and does not say in PyTorch, or the other way round.
+    value, wanted = classes.get((path, name)), {tuple(at) for at in given.get("kinds", {}).get(path + "." + name, [])}
+    if value is None:
+        return []
+    told = [(at, issubclass(value, other)) for at, other in classes.items() if other is not value]
+    return [("is a " if is_one else "is no ") + at[1] for at, is_one in told if is_one != (at in wanted)]
+
 for path, names in given["modules"].items():
     where = path.replace("torch", sys.argv[1], 1)
     try:
@@ -145,11 +170,9 @@ for path, names in given["modules"].items():
         if why:
             answers[name] = "named: " + why
             continue
-        if wanted is None or not callable(value):
-            answers[name] = "same"
-            continue
-        less = lacking(value, [w for w in wanted if w not in ("self", "out", "cls", "mod", "args", "kwargs") and not w.startswith("_")])
-        answers[name] = "same" if not less else "partial: lacks " + ", ".join(less)
+        less = [] if wanted is None or not callable(value) else lacking(value, [w for w in wanted if w not in ("self", "out", "cls", "mod", "args", "kwargs") and not w.startswith("_")])
+        faults = ["lacks " + ", ".join(less)] * bool(less) + misplaced(path, name)
+        answers[name] = "same" if not faults else "partial: " + "; ".join(faults)
     result[path] = answers
 print(json.dumps(result))
 """

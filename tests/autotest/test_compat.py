@@ -17,3 +17,11 @@ def test_says_same_partial_and_absent(tmp_path, monkeypatch):
                                  "nowhere": "absent"}}
     assert compat.summary(answers) == {"same": 1, "partial": 1, "named": 1, "absent": 1}
     assert "fewer: partial: lacks dim" in compat.show(answers) and json.dumps(answers)
+
+
+def test_says_what_isinstance_would_say_otherwise(tmp_path, monkeypatch):
+    (tmp_path / "made_classes.py").write_text("class Wide: pass\nclass Flat(Wide): pass\nclass Deep: pass\nclass Part(Deep): pass\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    names = ["Wide", "Flat", "Deep", "Part"]
+    oracle = {"modules": {"torch": dict.fromkeys(names)}, "classes": [["torch", name] for name in names], "kinds": {"torch.Part": [["torch", "Deep"], ["torch", "Wide"]]}}
+    assert compat.compare("made_classes", oracle) == {"torch": {"Wide": "same", "Flat": "partial: is a Wide", "Deep": "same", "Part": "partial: is no Wide"}}

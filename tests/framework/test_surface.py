@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import inspect
 import os
 import pickle
 import subprocess
@@ -258,3 +259,17 @@ def test_functions_may_be_marked_for_nvtx_but_not_called():
         for begin in (marked, lambda: t.cuda.nvtx.range_push("step"), t.cuda.nvtx.range("step").__enter__):
             with pytest.raises(RuntimeError, match="NVTX functions not installed"):
                 begin()
+
+
+@pytest.mark.parametrize("path", ["nn", "optim", "optim.lr_scheduler", "distributions", "distributions.constraints", "autograd", "autograd.function", "utils.data"])
+def test_isinstance_says_of_each_class_what_it_says_in_pytorch(path):
+    """A Conv1d is no Conv2d: programs choose by it what they initialise, freeze or replace."""
+    def classes(package):
+        module = importlib.import_module(f"{package}.{path}")
+        return {name: value for name in dir(importlib.import_module(f"torch.{path}")) if inspect.isclass(value := getattr(module, name, None))
+                and "__weir_missing__" not in vars(value)}
+
+    theirs, ours = classes("torch"), classes("weir")
+    both = [name for name in theirs if name in ours and theirs[name].__module__.startswith("torch")]
+    wrong = [(one, other) for one in both for other in both if issubclass(theirs[one], theirs[other]) != issubclass(ours[one], ours[other])]
+    assert not set(wrong) - {("UninitializedBuffer", "Buffer")}  # of which isinstance says so in PyTorch too

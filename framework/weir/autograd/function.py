@@ -109,7 +109,7 @@ def _differentiable(ctx, t):
     return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex()) and not _among(t, ctx._non_differentiable)
 
 
-class Function:
+class Function(FunctionCtx):
     """Subclass with static `forward(ctx, *args)` (or `forward(*args)` and `setup_context`) and `backward(ctx, *grads)` (or `vjp`)."""
 
     generate_vmap_rule = False

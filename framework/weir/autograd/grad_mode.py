@@ -49,22 +49,26 @@ class _Mode:
         return type(self)()
 
 
-class no_grad(_Mode):
-    """Nothing is recorded inside."""
+class _OfFunctions(_Mode):
+    """A mode that may decorate a function without being called first."""
 
     def __new__(cls, fn=None):
         self = super().__new__(cls)
         return self(fn) if fn is not None else self
 
-    def __enter__(self):
-        self._before = is_grad_enabled()
-        _set_grad_enabled(False)
-
     def __exit__(self, *exc):
         _set_grad_enabled(self._before)
 
 
-class enable_grad(no_grad):
+class no_grad(_OfFunctions):
+    """Nothing is recorded inside."""
+
+    def __enter__(self):
+        self._before = is_grad_enabled()
+        _set_grad_enabled(False)
+
+
+class enable_grad(_OfFunctions):
     """Recording is on inside, whatever it was."""
 
     def __enter__(self):

@@ -101,8 +101,8 @@ class MixtureSameFamilyConstraint(Constraint):
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
 
-def _simple(name, doc, check, is_discrete=False, event_dim=0):
-    return type(name, (Constraint,), {"is_discrete": is_discrete, "event_dim": event_dim, "__doc__": doc,
+def _simple(name, doc, check, is_discrete=False, event_dim=0, base=None):
+    return type(name, (base or Constraint,), {"is_discrete": is_discrete, "event_dim": event_dim, "__doc__": doc,
                                       "check": lambda self, value: check(value)})
 
 
@@ -275,9 +275,9 @@ _CorrCholesky = _simple("_CorrCholesky", "Lower Cholesky factors with rows of le
                         lambda v: _unit_rows(v) & _lower_triangular(v) & _positive_diagonal(v), False, 2)
 _Square = _simple("_Square", "Square matrices.", lambda v: weir.full(tuple(v.shape)[:-2], v.shape[-2] == v.shape[-1],
                                                                     dtype=weir.bool), False, 2)
-_Symmetric = _simple("_Symmetric", "Symmetric matrices.", _symmetric, False, 2)
-_PositiveDefinite = _simple("_PositiveDefinite", "Positive definite matrices.", _positive_definite, False, 2)
-_PositiveSemidefinite = _simple("_PositiveSemidefinite", "Positive semidefinite matrices.", _positive_semidefinite, False, 2)
+_Symmetric = _simple("_Symmetric", "Symmetric matrices.", _symmetric, False, 2, _Square)
+_PositiveDefinite = _simple("_PositiveDefinite", "Positive definite matrices.", _positive_definite, False, 2, _Symmetric)
+_PositiveSemidefinite = _simple("_PositiveSemidefinite", "Positive semidefinite matrices.", _positive_semidefinite, False, 2, _Symmetric)
 
 dependent, dependent_property, independent = _Dependent(), _DependentProperty, _IndependentConstraint
 boolean, one_hot, real, simplex = _Boolean(), _OneHot(), _Real(), _Simplex()

@@ -10,7 +10,9 @@ from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: 
 from ._decay import CosineDecayLR, PolynomialDecayLR, WarmUpLR  # noqa: F401
 from ._plateau import ReduceLROnPlateau  # noqa: F401
 
-_LRScheduler = LRScheduler
+
+class _LRScheduler(LRScheduler):
+    """The older name of LRScheduler, for classes that derive from it."""
 
 
 class _LambdaSchedule(LRScheduler):
@@ -192,8 +194,8 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
 
-class ChainedScheduler(LRScheduler):
-    """Several schedules stepped together."""
+class _Several(LRScheduler):
+    """A schedule of schedules."""
 
     def __init__(self, schedulers, optimizer=None):
         schedulers = list(schedulers)
@@ -210,12 +212,6 @@ class ChainedScheduler(LRScheduler):
         self._schedulers = schedulers
         self._last_lr = self._current()
 
-    def step(self, epoch=None):
-        """Steps every schedule."""
-        for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = self._current()
-
     def state_dict(self):
         """The schedules' states."""
         state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
@@ -229,16 +225,26 @@ class ChainedScheduler(LRScheduler):
         self.__dict__.update(saved)
 
 
+class ChainedScheduler(_Several):
+    """Several schedules stepped together."""
+
+    def step(self, epoch=None):
+        """Steps every schedule."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._current()
+
+
 def _undo_step(scheduler):
     """Takes back the epoch that building a schedule took: in a chain, those of its parts."""
-    if isinstance(scheduler, ChainedScheduler):
+    if isinstance(scheduler, _Several):
         for part in scheduler._schedulers:
             _undo_step(part)
     else:
         scheduler.last_epoch -= 1
 
 
-class SequentialLR(ChainedScheduler):
+class SequentialLR(_Several):
     """One schedule after the other, changing at the milestones."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):

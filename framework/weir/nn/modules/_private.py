@@ -10,11 +10,10 @@ from ._hooks import _shared
 from ._state import _IncompatibleKeys  # noqa: F401
 from .batchnorm import _InstanceNorm  # noqa: F401
 from .container import ModuleList
-from .dropout import Dropout
+from .dropout import _DropoutNd  # noqa: F401
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _grad_t = weir.Tensor
-_DropoutNd = next((c for c in Dropout.__mro__[1:] if "Dropout" in c.__name__), Dropout)
 (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks, _global_forward_hooks_with_kwargs,
  _global_forward_hooks_always_called) = (_shared.setdefault(kind, OrderedDict()) for kind in (
      "forward", "forward_pre", "backward", "backward_pre", "with_kwargs", "always_call"))

@@ -124,8 +124,8 @@ class RReLU(Fields):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
-class ELU(Fields):
-    """x above 0, alpha * (exp(x) - 1) below."""
+class _Exponential(Fields):
+    """x above 0, something that tends to -alpha below."""
 
     shown = ("alpha", "inplace")
 
@@ -133,11 +133,15 @@ class ELU(Fields):
         super().__init__()
         self._keep(locals())
 
+
+class ELU(_Exponential):
+    """x above 0, alpha * (exp(x) - 1) below."""
+
     def forward(self, input):
         return F.elu(input, self.alpha, self.inplace)
 
 
-class CELU(ELU):
+class CELU(_Exponential):
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
 
     def forward(self, input):
@@ -184,21 +188,25 @@ class Softplus(Fields):
         return F.softplus(input, self.beta, self.threshold)
 
 
-class Softshrink(Fields):
-    """x moved towards 0 by lambd."""
+class _Shrink(Fields):
+    """The width around 0 on either side, lambd."""
 
     def __init__(self, lambd: float = 0.5):
         super().__init__()
         self.lambd = lambd
 
-    def forward(self, input):
-        return F.softshrink(input, self.lambd)
-
     def extra_repr(self):
         return str(self.lambd)
 
 
-class Hardshrink(Softshrink):
+class Softshrink(_Shrink):
+    """x moved towards 0 by lambd."""
+
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+
+class Hardshrink(_Shrink):
     """x where |x| > lambd, else 0."""
 
     def forward(self, input):

@@ -100,10 +100,8 @@ class _ConvNd(Module):
         return text
 
 
-class Conv2d(_ConvNd):
-    """2-d convolution. Shapes: (N, C_in, H, W) -> (N, C_out, H', W'). `padding` may be 'same' or 'valid'."""
-
-    rank, function = 2, staticmethod(F.conv2d)
+class _Conv(_ConvNd):
+    """What a convolution is made with. `padding` may be 'same' or 'valid'."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
@@ -112,22 +110,28 @@ class Conv2d(_ConvNd):
                     dtype)
 
 
-class Conv1d(Conv2d):
+class Conv1d(_Conv):
     """1-d convolution. Shapes: (N, C_in, L) -> (N, C_out, L')."""
 
     rank, function = 1, staticmethod(F.conv1d)
 
 
-class Conv3d(Conv2d):
+class Conv2d(_Conv):
+    """2-d convolution. Shapes: (N, C_in, H, W) -> (N, C_out, H', W'). `padding` may be 'same' or 'valid'."""
+
+    rank, function = 2, staticmethod(F.conv2d)
+
+
+class Conv3d(_Conv):
     """3-d convolution. Shapes: (N, C_in, D, H, W) -> (N, C_out, D', H', W')."""
 
     rank, function = 3, staticmethod(F.conv3d)
 
 
-class ConvTranspose2d(_ConvNd):
-    """The gradient of a 2-d convolution as a module; `output_padding` or `output_size` settles the size."""
+class _ConvTransposeNd(_ConvNd):
+    """The gradient of a convolution as a module; `output_padding` or `output_size` settles the size."""
 
-    rank, function, transposed = 2, staticmethod(F.conv_transpose2d), True
+    transposed = True
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
                  dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -159,13 +163,19 @@ class ConvTranspose2d(_ConvNd):
         return [size - least for size, least in zip(wanted, smallest)]
 
 
-class ConvTranspose1d(ConvTranspose2d):
+class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a 1-d convolution as a module."""
 
     rank, function = 1, staticmethod(F.conv_transpose1d)
 
 
-class ConvTranspose3d(ConvTranspose2d):
+class ConvTranspose2d(_ConvTransposeNd):
+    """The gradient of a 2-d convolution as a module."""
+
+    rank, function = 2, staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a 3-d convolution as a module."""
 
     rank, function = 3, staticmethod(F.conv_transpose3d)

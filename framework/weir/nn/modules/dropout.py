@@ -7,10 +7,8 @@ from ._fields import Fields
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class Dropout(Fields):
-    """Zeroes elements with probability p in training and scales the others by 1 / (1 - p)."""
-
-    function = staticmethod(F.dropout)
+class _DropoutNd(Fields):
+    """A probability p, and whether the input itself is written to."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -25,34 +23,44 @@ class Dropout(Fields):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout1d(Dropout):
+class Dropout(_DropoutNd):
+    """Zeroes elements with probability p in training and scales the others by 1 / (1 - p)."""
+
+    function = staticmethod(F.dropout)
+
+
+class Dropout1d(_DropoutNd):
     """Zeroes whole channels of (N, C, L)."""
 
     function = staticmethod(F.dropout1d)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(_DropoutNd):
     """Zeroes whole channels of (N, C, H, W)."""
 
     function = staticmethod(F.dropout2d)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(_DropoutNd):
     """Zeroes whole channels of (N, C, D, H, W)."""
 
     function = staticmethod(F.dropout3d)
 
 
-class AlphaDropout(Dropout):
+class _Alpha(_DropoutNd):
     """Dropout that keeps mean and variance. As in PyTorch, `inplace` is kept and ignored."""
-
-    function = staticmethod(F.alpha_dropout)
 
     def forward(self, input):
         return type(self).function(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(AlphaDropout):
+class AlphaDropout(_Alpha):
+    """Dropout that keeps mean and variance."""
+
+    function = staticmethod(F.alpha_dropout)
+
+
+class FeatureAlphaDropout(_Alpha):
     """AlphaDropout of whole channels."""
 
     function = staticmethod(F.feature_alpha_dropout)

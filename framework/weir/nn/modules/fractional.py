@@ -8,10 +8,8 @@ from .module import Module
 __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 
 
-class FractionalMaxPool2d(Module):
-    """Maxima over windows whose starts are drawn at each call, or given. Shapes: (N, C, H, W) -> (N, C, *output_size)."""
-
-    axes, function = 2, staticmethod(F.fractional_max_pool2d)
+class _FractionalMaxPool(Module):
+    """Maxima over windows whose starts are drawn at each call, or given."""
 
     def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         super().__init__()
@@ -33,7 +31,13 @@ class FractionalMaxPool2d(Module):
                                    _random_samples=self._random_samples)
 
 
-class FractionalMaxPool3d(FractionalMaxPool2d):
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """Maxima over windows whose starts are drawn at each call, or given. Shapes: (N, C, H, W) -> (N, C, *output_size)."""
+
+    axes, function = 2, staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
     """As FractionalMaxPool2d, of (N, C, D, H, W)."""
 
     axes, function = 3, staticmethod(F.fractional_max_pool3d)

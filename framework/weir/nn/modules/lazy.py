@@ -173,7 +173,13 @@ def _lazy_conv(plain):
     return made
 
 
+def _lazy_norm(plain):
+    """Beside the plain class, as in PyTorch, not below it."""
+    own = {name: value for name, value in vars(plain).items() if not name.startswith("__")}
+    return type(f"Lazy{plain.__name__}", (_LazyNorm, *plain.__bases__), {
+        **own, "cls_to_become": plain, "__module__": __name__, "__doc__": f"{plain.__name__} whose num_features are the first input's."})
+
+
 for _name, _plain in _KINDS.items():
-    globals()[f"Lazy{_name}"] = _lazy_conv(_plain) if "Conv" in _name else type(f"Lazy{_name}", (_LazyNorm, _plain), {
-        "cls_to_become": _plain, "__module__": __name__, "__doc__": f"{_name} whose num_features are the first input's."})
+    globals()[f"Lazy{_name}"] = _lazy_conv(_plain) if "Conv" in _name else _lazy_norm(_plain)
 __all__ += ["LazyLinear", *(f"Lazy{_name}" for _name in _KINDS)]

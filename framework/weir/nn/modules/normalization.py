@@ -85,21 +85,25 @@ class GroupNorm(Fields):
                 f"bias={self.bias is not None}")
 
 
-class LocalResponseNorm(Fields):
+class _ResponseNorm(Fields):
     """Divides by the energy of neighbouring channels. Source: Krizhevsky et al. 2012."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
         super().__init__()
         self._keep(locals())
 
-    def forward(self, input):
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
-class CrossMapLRN2d(LocalResponseNorm):
+class LocalResponseNorm(_ResponseNorm):
+    """Divides by the energy of neighbouring channels. Shape: (N, C, *), kept."""
+
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+
+class CrossMapLRN2d(_ResponseNorm):
     """The older LocalResponseNorm of (N, C, H, W), whose windows PyTorch counts in its own way."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1):

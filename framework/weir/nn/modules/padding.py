@@ -30,7 +30,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
+class _ConstantPadNd(_Pad):
     """Pads with a given value."""
 
     def __init__(self, padding, value: float):
@@ -41,23 +41,26 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class _ZeroPad(_Pad):
-    """Pads with zeros."""
+class _ZeroPad:
+    """Before a ConstantPad: pads with zeros."""
 
-    value = 0.0
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
 
 
-def _make(name, base, rank, mode):
+def _make(name, bases, rank, mode):
     doc = f"Pads the last {rank} axes by (before, after) pairs from the last one on; mode {mode}."
-    return type(name, (base,), {"rank": rank, "mode": mode, "__doc__": doc, "__module__": __name__})
+    return type(name, bases, {"rank": rank, "mode": mode, "__doc__": doc, "__module__": __name__})
 
 
 for _rank in (1, 2, 3):
-    for _word, _base, _mode in (("Constant", _ConstantPad, "constant"), ("Zero", _ZeroPad, "constant"),
-                                ("Reflection", _Pad, "reflect"), ("Replication", _Pad, "replicate"),
-                                ("Circular", _Pad, "circular")):
+    for _word, _base, _mode in (("Constant", _ConstantPadNd, "constant"), ("Reflection", _Pad, "reflect"),
+                                ("Replication", _Pad, "replicate"), ("Circular", _Pad, "circular")):
         _name = f"{_word}Pad{_rank}d"
-        globals()[_name] = _make(_name, _base, _rank, _mode)
+        globals()[_name] = _make(_name, (_base,), _rank, _mode)
+    globals()[f"ZeroPad{_rank}d"] = _make(f"ZeroPad{_rank}d", (_ZeroPad, globals()[f"ConstantPad{_rank}d"]), _rank, "constant")
 
 
 def __getattr__(name):

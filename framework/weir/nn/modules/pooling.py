@@ -11,11 +11,10 @@ __all__ = [
 ]
 
 
-class MaxPool2d(Fields):
+class _MaxPoolNd(Fields):
     """Maxima over windows; `return_indices` gives their positions too."""
 
     shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
-    function = staticmethod(F.max_pool2d)
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False,
                  ceil_mode: bool = False):
@@ -28,13 +27,19 @@ class MaxPool2d(Fields):
                                    ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
 
-class MaxPool1d(MaxPool2d):
+class MaxPool1d(_MaxPoolNd):
     """Maxima over windows of the last axis."""
 
     function = staticmethod(F.max_pool1d)
 
 
-class MaxPool3d(MaxPool2d):
+class MaxPool2d(_MaxPoolNd):
+    """Maxima over windows of the last two axes."""
+
+    function = staticmethod(F.max_pool2d)
+
+
+class MaxPool3d(_MaxPoolNd):
     """Maxima over windows of the last three axes."""
 
     function = staticmethod(F.max_pool3d)
@@ -91,11 +96,10 @@ class AvgPool1d(Fields):
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
-class AvgPool2d(Fields):
-    """Means over windows of the last two axes."""
+class _AvgPool(Fields):
+    """Means over windows of several axes."""
 
     shown = ("kernel_size", "stride", "padding")
-    function = staticmethod(F.avg_pool2d)
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override=None):
@@ -108,17 +112,22 @@ class AvgPool2d(Fields):
                                    self.count_include_pad, self.divisor_override)
 
 
-class AvgPool3d(AvgPool2d):
+class AvgPool2d(_AvgPool):
+    """Means over windows of the last two axes."""
+
+    function = staticmethod(F.avg_pool2d)
+
+
+class AvgPool3d(_AvgPool):
     """Means over windows of the last three axes."""
 
     function = staticmethod(F.avg_pool3d)
 
 
-class LPPool2d(Fields):
+class _LPPoolNd(Fields):
     """p-norms over windows."""
 
     shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
-    function = staticmethod(F.lp_pool2d)
 
     def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False):
         super().__init__()
@@ -131,13 +140,19 @@ class LPPool2d(Fields):
         return pooled
 
 
-class LPPool1d(LPPool2d):
+class LPPool1d(_LPPoolNd):
     """p-norms over windows of the last axis."""
 
     function = staticmethod(F.lp_pool1d)
 
 
-class LPPool3d(LPPool2d):
+class LPPool2d(_LPPoolNd):
+    """p-norms over windows of the last two axes."""
+
+    function = staticmethod(F.lp_pool2d)
+
+
+class LPPool3d(_LPPoolNd):
     """p-norms over windows of the last three axes."""
 
     function = staticmethod(F.lp_pool3d)
