@@ -194,6 +194,7 @@ Meta IndexReduce::infer(Inputs in) const {
   warn_once("index_reduce() is in beta and may change at any time.");
   const DType t = in[0].dtype();  // Source: PyTorch, whose kernel for one axis, and its loop over slices, take different dtypes
   check<NotImplemented>(in[0].ndim() > 1 || (t != DType::boolean && !is_complex(t)), "\"index_func_\" not implemented for '", name_of(t), "'");
+  check<NotImplemented>(include_self || t != DType::boolean, "\"index_reduce_func_exclude_input_init\" not implemented for 'Bool'");
   if (in[1].numel()) check_reduce("index_reduce_func", in[0], reduce.view() == "mean" && is_complex(t) ? "sum" : reduce.view());
   return like(in[0]);
 }

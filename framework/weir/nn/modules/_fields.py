@@ -8,10 +8,10 @@ from .module import Module
 class Fields(Module):
     """Keeps the arguments named in the subclass's `__init__` as attributes of the same names.
 
-    `shown` lists what the repr shows as name=value; `inplace` is shown only when it is True.
+    `_shown` lists what the repr shows as name=value; `inplace` is shown only when it is True.
     """
 
-    shown = ()
+    _shown = ()
 
     def _keep(self, arguments):
         names = list(inspect.signature(type(self).__init__).parameters)[1:]
@@ -20,7 +20,7 @@ class Fields(Module):
                 setattr(self, name, arguments[name])
 
     def extra_repr(self):
-        parts = [f"{name}={getattr(self, name)}" for name in self.shown if name != "inplace"]
-        if "inplace" in self.shown and self.inplace:
+        parts = [f"{name}={getattr(self, name)}" for name in self._shown if name != "inplace"]
+        if "inplace" in self._shown and self.inplace:
             parts.append("inplace=True")
         return ", ".join(parts)

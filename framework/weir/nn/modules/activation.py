@@ -18,7 +18,7 @@ __all__ = [
 class Threshold(Fields):
     """x above `threshold`, `value` elsewhere."""
 
-    shown = ("threshold", "value", "inplace")
+    _shown = ("threshold", "value", "inplace")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False):
         super().__init__()
@@ -31,59 +31,59 @@ class Threshold(Fields):
 class _Inplace(Fields):
     """An activation whose only argument is `inplace`."""
 
-    shown = ("inplace",)
-    function = None
+    _shown = ("inplace",)
+    _function = None
 
     def __init__(self, inplace: bool = False):
         super().__init__()
         self.inplace = inplace
 
     def forward(self, input):
-        return type(self).function(input, self.inplace)
+        return type(self)._function(input, self.inplace)
 
 
 class ReLU(_Inplace):
     """max(x, 0)."""
 
-    function = staticmethod(F.relu)
+    _function = staticmethod(F.relu)
 
 
 class SELU(_Inplace):
     """Self-normalising elu."""
 
-    function = staticmethod(F.selu)
+    _function = staticmethod(F.selu)
 
 
 class SiLU(_Inplace):
     """x * sigmoid(x)."""
 
-    function = staticmethod(F.silu)
+    _function = staticmethod(F.silu)
 
 
 class Mish(_Inplace):
     """x * tanh(softplus(x))."""
 
-    function = staticmethod(F.mish)
+    _function = staticmethod(F.mish)
 
 
 class Hardsigmoid(_Inplace):
     """clamp(x / 6 + 1/2, 0, 1)."""
 
-    shown = ()
-    function = staticmethod(F.hardsigmoid)
+    _shown = ()
+    _function = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(_Inplace):
     """x * hardsigmoid(x)."""
 
-    shown = ()
-    function = staticmethod(F.hardswish)
+    _shown = ()
+    _function = staticmethod(F.hardswish)
 
 
 class Hardtanh(Fields):
     """x limited to [min_val, max_val]."""
 
-    shown = ("min_val", "max_val", "inplace")
+    _shown = ("min_val", "max_val", "inplace")
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None,
                  max_value=None):
@@ -104,7 +104,7 @@ class Hardtanh(Fields):
 class ReLU6(Hardtanh):
     """min(max(x, 0), 6)."""
 
-    shown = ("inplace",)
+    _shown = ("inplace",)
 
     def __init__(self, inplace: bool = False):
         super().__init__(0.0, 6.0, inplace)
@@ -114,7 +114,7 @@ class ReLU6(Hardtanh):
 class RReLU(Fields):
     """Leaky ReLU with a random slope in training."""
 
-    shown = ("lower", "upper", "inplace")
+    _shown = ("lower", "upper", "inplace")
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
         super().__init__()
@@ -127,7 +127,7 @@ class RReLU(Fields):
 class _Exponential(Fields):
     """x above 0, something that tends to -alpha below."""
 
-    shown = ("alpha", "inplace")
+    _shown = ("alpha", "inplace")
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False):
         super().__init__()
@@ -151,7 +151,7 @@ class CELU(_Exponential):
 class LeakyReLU(Fields):
     """x above 0, negative_slope * x below."""
 
-    shown = ("negative_slope", "inplace")
+    _shown = ("negative_slope", "inplace")
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False):
         super().__init__()
@@ -178,7 +178,7 @@ class GELU(Fields):
 class Softplus(Fields):
     """log(1 + exp(beta x)) / beta."""
 
-    shown = ("beta", "threshold")
+    _shown = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
         super().__init__()
@@ -216,7 +216,7 @@ class Hardshrink(_Shrink):
 class PReLU(Fields):
     """x above 0, weight * x below, weight being learned: one, or one per channel."""
 
-    shown = ("num_parameters",)
+    _shown = ("num_parameters",)
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype=None):
         super().__init__()
@@ -236,39 +236,39 @@ class PReLU(Fields):
 class _Along(Fields):
     """An activation along one axis."""
 
-    shown = ("dim",)
-    function = None
+    _shown = ("dim",)
+    _function = None
 
     def __init__(self, dim=None):
         super().__init__()
         self.dim = dim
 
     def forward(self, input):
-        return type(self).function(input, self.dim)
+        return type(self)._function(input, self.dim)
 
 
 class Softmax(_Along):
     """exp(x) along dim, scaled to sum to 1."""
 
-    function = staticmethod(F.softmax)
+    _function = staticmethod(F.softmax)
 
 
 class LogSoftmax(_Along):
     """log(softmax(x)) along dim."""
 
-    function = staticmethod(F.log_softmax)
+    _function = staticmethod(F.log_softmax)
 
 
 class Softmin(_Along):
     """softmax(-x) along dim."""
 
-    function = staticmethod(F.softmin)
+    _function = staticmethod(F.softmin)
 
 
 class GLU(_Along):
     """a * sigmoid(b) of the two halves along dim."""
 
-    function = staticmethod(F.glu)
+    _function = staticmethod(F.glu)
 
     def __init__(self, dim: int = -1):
         super().__init__(dim)

@@ -127,18 +127,18 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
-    rank = 0
+    _rank = 0
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
                  track_running_stats: bool = False, device=None, dtype=None, *, bias: bool = True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _check_input_dim(self, input):
-        self._expect(input, self.rank + 1, self.rank + 2)
+        self._expect(input, self._rank + 1, self._rank + 2)
 
     def forward(self, input):
         self._check_input_dim(input)
-        batched = input if input.dim() == self.rank + 2 else input.unsqueeze(0)
+        batched = input if input.dim() == self._rank + 2 else input.unsqueeze(0)
         if batched.size(1) != self.num_features and self.affine:
             raise ValueError(f"expected input's size at dim=1 to match num_features ({self.num_features}), but got: "
                              f"{batched.size(1)}.")
@@ -150,19 +150,19 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Normalises every channel of every sample of (N, C, L). Source: Ulyanov et al. 2016."""
 
-    rank = 1
+    _rank = 1
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Normalises every channel of every sample of (N, C, H, W)."""
 
-    rank = 2
+    _rank = 2
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Normalises every channel of every sample of (N, C, D, H, W)."""
 
-    rank = 3
+    _rank = 3
 
 
 def __getattr__(name):

@@ -21,12 +21,12 @@ def _repeat(value, n):
 class _ConvNd(Module):
     """Weights and geometry common to all convolutions."""
 
-    rank, function, transposed = 0, None, False
+    _rank, _function, transposed = 0, None, False
 
     def _setup(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode,
                device, dtype, output_padding=0):
         self._check(in_channels, out_channels, padding, stride, groups, padding_mode)
-        n = self.rank
+        n = self._rank
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = (_repeat(v, n) for v in (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else _repeat(padding, n)
@@ -57,7 +57,7 @@ class _ConvNd(Module):
     def _pad_amounts(self):
         """(before, after) pairs from the last axis on, for modes that pad before they convolve."""
         if self.padding == "valid":
-            return [0, 0] * self.rank
+            return [0, 0] * self._rank
         if self.padding == "same":
             totals = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size)]
             return [p for t in reversed(totals) for p in (t // 2, t - t // 2)]
@@ -80,10 +80,10 @@ class _ConvNd(Module):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode), 0
-        return type(self).function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return type(self)._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
-        n = self.rank
+        n = self._rank
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         if self.padding != (0,) * n:
             text += f", padding={self.padding}"
@@ -113,19 +113,19 @@ class _Conv(_ConvNd):
 class Conv1d(_Conv):
     """1-d convolution. Shapes: (N, C_in, L) -> (N, C_out, L')."""
 
-    rank, function = 1, staticmethod(F.conv1d)
+    _rank, _function = 1, staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
     """2-d convolution. Shapes: (N, C_in, H, W) -> (N, C_out, H', W'). `padding` may be 'same' or 'valid'."""
 
-    rank, function = 2, staticmethod(F.conv2d)
+    _rank, _function = 2, staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
     """3-d convolution. Shapes: (N, C_in, D, H, W) -> (N, C_out, D', H', W')."""
 
-    rank, function = 3, staticmethod(F.conv3d)
+    _rank, _function = 3, staticmethod(F.conv3d)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -143,13 +143,13 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input, output_size=None):
         padding = self._output_padding(input, output_size)
-        return type(self).function(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
+        return type(self)._function(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
                                    self.dilation)
 
     def _output_padding(self, input, output_size):
         if output_size is None:
             return self.output_padding
-        n = self.rank
+        n = self._rank
         lead = 2 if input.dim() == n + 2 else 1  # axes before those of the picture; of other inputs too, which the op refuses later
         wanted = output_size[lead:] if len(output_size) == lead + n else output_size
         if len(wanted) != n:
@@ -166,19 +166,19 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a 1-d convolution as a module."""
 
-    rank, function = 1, staticmethod(F.conv_transpose1d)
+    _rank, _function = 1, staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of a 2-d convolution as a module."""
 
-    rank, function = 2, staticmethod(F.conv_transpose2d)
+    _rank, _function = 2, staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a 3-d convolution as a module."""
 
-    rank, function = 3, staticmethod(F.conv_transpose3d)
+    _rank, _function = 3, staticmethod(F.conv_transpose3d)
 
 
 def __getattr__(name):

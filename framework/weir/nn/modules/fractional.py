@@ -13,12 +13,12 @@ class _FractionalMaxPool(Module):
 
     def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         super().__init__()
-        self.kernel_size, self.return_indices = ntuple(kernel_size, self.axes, "kernel_size"), return_indices
-        if self.axes == 3 and not all(k > 0 for k in self.kernel_size):  # as in PyTorch, of volumes only
+        self.kernel_size, self.return_indices = ntuple(kernel_size, self._axes, "kernel_size"), return_indices
+        if self._axes == 3 and not all(k > 0 for k in self.kernel_size):  # as in PyTorch, of volumes only
             raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else ntuple(output_size, self.axes, "output_size")
-        self.output_ratio = None if output_ratio is None else ntuple(output_ratio, self.axes, "output_ratio")
+        self.output_size = None if output_size is None else ntuple(output_size, self._axes, "output_size")
+        self.output_ratio = None if output_ratio is None else ntuple(output_ratio, self._axes, "output_ratio")
         if output_size is None and output_ratio is None:
             raise ValueError(f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
         if output_size is not None and output_ratio is not None:
@@ -27,17 +27,17 @@ class _FractionalMaxPool(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input):
-        return type(self).function(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+        return type(self)._function(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                                    _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
     """Maxima over windows whose starts are drawn at each call, or given. Shapes: (N, C, H, W) -> (N, C, *output_size)."""
 
-    axes, function = 2, staticmethod(F.fractional_max_pool2d)
+    _axes, _function = 2, staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """As FractionalMaxPool2d, of (N, C, D, H, W)."""
 
-    axes, function = 3, staticmethod(F.fractional_max_pool3d)
+    _axes, _function = 3, staticmethod(F.fractional_max_pool3d)

@@ -112,10 +112,10 @@ class _LazyConv(LazyModuleMixin):
         """in_channels is the input's axis of channels."""
         if not self.has_uninitialized_params():
             return
-        if input.dim() not in (self.rank + 1, self.rank + 2):
-            raise RuntimeError(f"Expected {self.rank + 1}D (unbatched) or {self.rank + 2}D (batched) input to {type(self).__name__}, "
+        if input.dim() not in (self._rank + 1, self._rank + 2):
+            raise RuntimeError(f"Expected {self._rank + 1}D (unbatched) or {self._rank + 2}D (batched) input to {type(self).__name__}, "
                                f"but got input of size: {input.shape}")
-        self.in_channels = input.shape[input.dim() - self.rank - 1]
+        self.in_channels = input.shape[input.dim() - self._rank - 1]
         if self.in_channels % self.groups:
             raise ValueError("in_channels must be divisible by groups")
         lead = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)

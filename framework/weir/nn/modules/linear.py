@@ -78,7 +78,7 @@ class Bilinear(Module):
 class Flatten(Fields):
     """Axes start_dim to end_dim made one."""
 
-    shown = ("start_dim", "end_dim")
+    _shown = ("start_dim", "end_dim")
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1):
         super().__init__()
@@ -91,7 +91,7 @@ class Flatten(Fields):
 class Unflatten(Fields):
     """Axis `dim` split into `unflattened_size`."""
 
-    shown = ("dim", "unflattened_size")
+    _shown = ("dim", "unflattened_size")
 
     def __init__(self, dim, unflattened_size):
         super().__init__()

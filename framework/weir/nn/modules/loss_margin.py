@@ -13,11 +13,11 @@ __all__ = ["CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "Mu
 class _MarginLoss(_Loss):
     """Keeps `margin`, whose default is the class's."""
 
-    usual_margin = 0.0
+    _usual_margin = 0.0
 
     def __init__(self, margin=None, size_average=None, reduce=None, reduction: str = "mean"):
         super().__init__(size_average, reduce, reduction)
-        self.margin = self.usual_margin if margin is None else margin
+        self.margin = self._usual_margin if margin is None else margin
 
 
 class MarginRankingLoss(_MarginLoss):
@@ -37,7 +37,7 @@ class CosineEmbeddingLoss(_MarginLoss):
 class HingeEmbeddingLoss(_MarginLoss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
-    usual_margin = 1.0
+    _usual_margin = 1.0
 
     def forward(self, input, target):
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)

@@ -11,20 +11,20 @@ __all__ = [f"{mode}Pad{rank}d" for mode in ("Constant", "Zero", "Reflection", "R
 class _Pad(Module):
     """Pads the last `rank` axes in one mode."""
 
-    rank, mode, value = 0, "constant", None
+    _rank, _mode, value = 0, "constant", None
 
     def __init__(self, padding):
         super().__init__()
         if isinstance(padding, int):
-            padding = (padding,) * (2 * self.rank)
-        if len(padding) != 2 * self.rank:
-            raise ValueError(f"padding must be one int or {2 * self.rank} ints, got {len(padding)}")
+            padding = (padding,) * (2 * self._rank)
+        if len(padding) != 2 * self._rank:
+            raise ValueError(f"padding must be one int or {2 * self._rank} ints, got {len(padding)}")
         self.padding = tuple(padding)
 
     def forward(self, input):
-        if self.mode == "circular" and input.dim() not in (self.rank + 1, self.rank + 2):
-            raise ValueError(f"expected {self.rank + 1}D or {self.rank + 2}D input (got {input.dim()}D input)")
-        return F.pad(input, self.padding, self.mode, self.value)
+        if self._mode == "circular" and input.dim() not in (self._rank + 1, self._rank + 2):
+            raise ValueError(f"expected {self._rank + 1}D or {self._rank + 2}D input (got {input.dim()}D input)")
+        return F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self):
         return f"{self.padding}"
@@ -52,7 +52,7 @@ class _ZeroPad:
 
 def _make(name, bases, rank, mode):
     doc = f"Pads the last {rank} axes by (before, after) pairs from the last one on; mode {mode}."
-    return type(name, bases, {"rank": rank, "mode": mode, "__doc__": doc, "__module__": __name__})
+    return type(name, bases, {"_rank": rank, "_mode": mode, "__doc__": doc, "__module__": __name__})
 
 
 for _rank in (1, 2, 3):

@@ -14,7 +14,7 @@ __all__ = [
 class _MaxPoolNd(Fields):
     """Maxima over windows; `return_indices` gives their positions too."""
 
-    shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False,
                  ceil_mode: bool = False):
@@ -23,67 +23,67 @@ class _MaxPoolNd(Fields):
         self.stride = kernel_size if stride is None else stride
 
     def forward(self, input):
-        return type(self).function(input, self.kernel_size, self.stride, self.padding, self.dilation,
+        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.dilation,
                                    ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
 
 class MaxPool1d(_MaxPoolNd):
     """Maxima over windows of the last axis."""
 
-    function = staticmethod(F.max_pool1d)
+    _function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPoolNd):
     """Maxima over windows of the last two axes."""
 
-    function = staticmethod(F.max_pool2d)
+    _function = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPoolNd):
     """Maxima over windows of the last three axes."""
 
-    function = staticmethod(F.max_pool3d)
+    _function = staticmethod(F.max_pool3d)
 
 
 class _MaxUnpool(Fields):
     """Puts values back where the max pool found them."""
 
-    shown = ("kernel_size", "stride", "padding")
-    function, rank = None, 0
+    _shown = ("kernel_size", "stride", "padding")
+    _function, _rank = None, 0
 
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
-        repeat = lambda v: v if isinstance(v, (tuple, list)) else (v,) * self.rank  # noqa: E731
+        repeat = lambda v: v if isinstance(v, (tuple, list)) else (v,) * self._rank  # noqa: E731
         self.kernel_size = repeat(kernel_size)
         self.stride = repeat(kernel_size if stride is None else stride)
         self.padding = repeat(padding)
 
     def forward(self, input, indices, output_size=None):
-        return type(self).function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return type(self)._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):
     """Inverse of MaxPool1d, zeros elsewhere."""
 
-    function, rank = staticmethod(F.max_unpool1d), 1
+    _function, _rank = staticmethod(F.max_unpool1d), 1
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Inverse of MaxPool2d, zeros elsewhere."""
 
-    function, rank = staticmethod(F.max_unpool2d), 2
+    _function, _rank = staticmethod(F.max_unpool2d), 2
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Inverse of MaxPool3d, zeros elsewhere."""
 
-    function, rank = staticmethod(F.max_unpool3d), 3
+    _function, _rank = staticmethod(F.max_unpool3d), 3
 
 
 class AvgPool1d(Fields):
     """Means over windows of the last axis."""
 
-    shown = ("kernel_size", "stride", "padding")
+    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True):
         super().__init__()
@@ -99,7 +99,7 @@ class AvgPool1d(Fields):
 class _AvgPool(Fields):
     """Means over windows of several axes."""
 
-    shown = ("kernel_size", "stride", "padding")
+    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override=None):
@@ -108,33 +108,33 @@ class _AvgPool(Fields):
         self.stride = kernel_size if stride is None else stride
 
     def forward(self, input):
-        return type(self).function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                    self.count_include_pad, self.divisor_override)
 
 
 class AvgPool2d(_AvgPool):
     """Means over windows of the last two axes."""
 
-    function = staticmethod(F.avg_pool2d)
+    _function = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
     """Means over windows of the last three axes."""
 
-    function = staticmethod(F.avg_pool3d)
+    _function = staticmethod(F.avg_pool3d)
 
 
 class _LPPoolNd(Fields):
     """p-norms over windows."""
 
-    shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+    _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
     def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False):
         super().__init__()
         self._keep(locals())
 
     def forward(self, input):
-        pooled = type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        pooled = type(self)._function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
         if not self.norm_type:
             raise ZeroDivisionError(f"{type(self).__name__}: there is no root of power 1 / 0")
         return pooled
@@ -143,26 +143,26 @@ class _LPPoolNd(Fields):
 class LPPool1d(_LPPoolNd):
     """p-norms over windows of the last axis."""
 
-    function = staticmethod(F.lp_pool1d)
+    _function = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPoolNd):
     """p-norms over windows of the last two axes."""
 
-    function = staticmethod(F.lp_pool2d)
+    _function = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPoolNd):
     """p-norms over windows of the last three axes."""
 
-    function = staticmethod(F.lp_pool3d)
+    _function = staticmethod(F.lp_pool3d)
 
 
 class _Adaptive(Fields):
     """Pools to a given output size."""
 
-    shown = ("output_size",)
-    function = None
+    _shown = ("output_size",)
+    _function = None
 
 
 class _AdaptiveAvg(_Adaptive):
@@ -171,7 +171,7 @@ class _AdaptiveAvg(_Adaptive):
         self.output_size = output_size
 
     def forward(self, input):
-        return type(self).function(input, self.output_size)
+        return type(self)._function(input, self.output_size)
 
 
 class _AdaptiveMax(_Adaptive):
@@ -180,43 +180,43 @@ class _AdaptiveMax(_Adaptive):
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input):
-        return type(self).function(input, self.output_size, self.return_indices)
+        return type(self)._function(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvg):
     """Means pooled to a length."""
 
-    function = staticmethod(F.adaptive_avg_pool1d)
+    _function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvg):
     """Means pooled to (H, W)."""
 
-    function = staticmethod(F.adaptive_avg_pool2d)
+    _function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvg):
     """Means pooled to (D, H, W)."""
 
-    function = staticmethod(F.adaptive_avg_pool3d)
+    _function = staticmethod(F.adaptive_avg_pool3d)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
     """Maxima pooled to a length."""
 
-    function = staticmethod(F.adaptive_max_pool1d)
+    _function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
     """Maxima pooled to (H, W)."""
 
-    function = staticmethod(F.adaptive_max_pool2d)
+    _function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMax):
     """Maxima pooled to (D, H, W)."""
 
-    function = staticmethod(F.adaptive_max_pool3d)
+    _function = staticmethod(F.adaptive_max_pool3d)
 
 
 def __getattr__(name):

@@ -47,7 +47,7 @@ class UpsamplingBilinear2d(Upsample):
 class PixelShuffle(Fields):
     """(*, C r^2, H, W) -> (*, C, H r, W r)."""
 
-    shown = ("upscale_factor",)
+    _shown = ("upscale_factor",)
 
     def __init__(self, upscale_factor: int):
         super().__init__()
@@ -60,7 +60,7 @@ class PixelShuffle(Fields):
 class PixelUnshuffle(Fields):
     """(*, C, H r, W r) -> (*, C r^2, H, W)."""
 
-    shown = ("downscale_factor",)
+    _shown = ("downscale_factor",)
 
     def __init__(self, downscale_factor: int):
         super().__init__()
@@ -73,7 +73,7 @@ class PixelUnshuffle(Fields):
 class ChannelShuffle(Fields):
     """Channels taken in turn from `groups` groups."""
 
-    shown = ("groups",)
+    _shown = ("groups",)
 
     def __init__(self, groups: int):
         super().__init__()
@@ -86,7 +86,7 @@ class ChannelShuffle(Fields):
 class Unfold(Fields):
     """All windows of (N, C, H, W) as columns."""
 
-    shown = ("kernel_size", "dilation", "padding", "stride")
+    _shown = ("kernel_size", "dilation", "padding", "stride")
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
@@ -99,7 +99,7 @@ class Unfold(Fields):
 class Fold(Fields):
     """Columns summed back into (N, C, H, W)."""
 
-    shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
+    _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
