@@ -146,7 +146,8 @@ def _functions(ops: list[dict], free: bool, static: bool = False) -> list[str]:
     lines = []
     for name, group in groupby(ops, key=lambda op: op["name"].split(".")[0]):
         overloads = list(group)
-        lines += _overloaded(name, overloads, free, static)
+        if free or not overloads[0].get("only_in_place"):
+            lines += _overloaded(name, overloads, free, static)
         inplace = [op for op in overloads if op["inplace"]]
         if inplace and not free:
             lines += _overloaded(name + "_", inplace, free, static)

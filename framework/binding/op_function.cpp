@@ -423,10 +423,10 @@ PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloa
   return reinterpret_cast<PyObject*>(f);
 }
 
-static const char* module_name(Module m) {
-  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden", "torch"};
-  return names[int(m)];
-}
+static constexpr const char* kModuleNames[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden", "torch"};  // by Module
+
+// `copy`, `uniform`, `fill` and others like them are methods in place only, as in PyTorch: programs know arrays of NumPy's by such names.
+static bool only_in_place(const OpType& type) { return type.inplace.offered && (type.module == Module::method || type.signature->name == "fill"); }
 
 // `weir._C.ops`: {module: {name: function}}, and methods on Tensor where the first parameter is a tensor.
 void init_ops(py::module_& m) {
@@ -444,22 +444,19 @@ void init_ops(py::module_& m) {
   for (OpType* t : registry()) {
     std::string name(t->signature->name);
     auto it = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == name; });
-    if (it == groups.end()) groups.push_back({name, {t}});
-    else it->second.push_back(t);
+    (it == groups.end() ? groups.emplace_back(name, std::vector<OpType*>()) : *it).second.push_back(t);
   }
   py::dict modules;
   for (auto& [name, overloads] : groups) {
     Module where = overloads[0]->module;
-    py::object f = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     const Signature& s = *overloads[0]->signature;
     bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (!overloads[0]->calling.creates || where == Module::method) && (where == Module::torch || where == Module::method);
-    if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), py::reinterpret_steal<py::object>(make_op_function(name, overloads, false, true)).ptr());
     std::vector<OpType*> inplace;
-    for (OpType* t : overloads)
-      if (t->inplace.offered) inplace.push_back(t);
-    const char* module = module_name(where);
+    std::copy_if(overloads.begin(), overloads.end(), std::back_inserter(inplace), [](OpType* t) { return t->inplace.offered; });
+    if (method && !only_in_place(*overloads[0])) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), py::reinterpret_steal<py::object>(make_op_function(name, overloads, false, true)).ptr());
+    const char* module = kModuleNames[int(where)];
     if (!modules.contains(module)) modules[module] = py::dict();
-    modules[module][name.c_str()] = f;
+    modules[module][name.c_str()] = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     if (inplace.empty()) continue;
     py::object g = py::reinterpret_steal<py::object>(make_op_function(name + "_", inplace, true));
     if (method || where == Module::torch) PyDict_SetItemString(TensorType.tp_dict, (name + "_").c_str(), g.ptr());
@@ -479,13 +476,14 @@ void init_ops(py::module_& m) {
       d["name"] = std::string(s.name) + (s.overload.empty() ? "" : "." + std::string(s.overload));
       d["signature"] = std::string(s.text);
       d["doc"] = t->doc;
-      d["module"] = module_name(t->module);
+      d["module"] = kModuleNames[int(t->module)];
       d["kind"] = t->geometry ? "view" : t->compose ? "composite" : "kernel";
       d["notation"] = t->notation.text;
       d["dynamic_shape"] = t->dynamic_shape;
       d["inplace"] = t->inplace.offered;
       if (t->calling.creates) d["factory"] = true;
       if (t->module == Module::function) d["method"] = false;
+      if (only_in_place(*t)) d["only_in_place"] = true;
       d["differentiable"] = t->gradient.exists && (t->vjp || t->compose);
       py::list devices;
       for (int i = 0; i < kNumDevices; i++)

@@ -9,7 +9,7 @@ from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _a
 from . import _types as T
 
 _torch, _hidden = ops["torch"], ops["hidden"]
-_copy, _clone, _to_dtype = Tensor.copy, _torch["clone"], _hidden["to_dtype"]
+_copy, _clone, _to_dtype = ops["method"]["copy"], _torch["clone"], _hidden["to_dtype"]
 
 
 type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type

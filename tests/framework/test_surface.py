@@ -273,3 +273,9 @@ def test_isinstance_says_of_each_class_what_it_says_in_pytorch(path):
     both = [name for name in theirs if name in ours and theirs[name].__module__.startswith("torch")]
     wrong = [(one, other) for one in both for other in both if issubclass(theirs[one], theirs[other]) != issubclass(ours[one], ours[other])]
     assert not set(wrong) - {("UninitializedBuffer", "Buffer")}  # of which isinstance says so in PyTorch too
+
+
+@pytest.mark.parametrize("name", ["copy", "fill", "uniform", "zero"])
+def test_what_only_arrays_of_numpy_have_is_no_method(name):
+    """Programs tell arrays and tensors apart by such names; of a tensor only the form in place is a method."""
+    assert not hasattr(torch.ones(1), name) and not hasattr(weir.ones(1), name) and hasattr(weir.ones(1), name + "_")
