@@ -11,13 +11,11 @@ __all__ = ["CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "Mu
 
 
 class _MarginLoss(_Loss):
-    """Keeps `margin`, whose default is the class's."""
+    """Keeps `margin`."""
 
-    _usual_margin = 0.0
-
-    def __init__(self, margin=None, size_average=None, reduce=None, reduction: str = "mean"):
+    def __init__(self, margin: float = 0.0, size_average=None, reduce=None, reduction: str = "mean"):
         super().__init__(size_average, reduce, reduction)
-        self.margin = self._usual_margin if margin is None else margin
+        self.margin = margin
 
 
 class MarginRankingLoss(_MarginLoss):
@@ -37,7 +35,8 @@ class CosineEmbeddingLoss(_MarginLoss):
 class HingeEmbeddingLoss(_MarginLoss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
-    _usual_margin = 1.0
+    def __init__(self, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"):
+        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input, target):
         return F.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
