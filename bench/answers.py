@@ -7,6 +7,8 @@ import numpy as np
 # Relative to the largest magnitude of the expected output, so that cancellation near zero is not an error.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "bfloat16": 2e-2, "float16": 2e-3, "float": 2e-5, "complex64": 2e-5,
              "complex128": 1e-10}
+# Whose answers are free in part: the signs of eigenvectors, what is left of a factorisation that failed.
+FREE = frozenset({"linalg.eigh", "linalg.cholesky_ex"})
 # Two ways to round an ill-conditioned call miss its truth by as much, give or take this factor.
 AS_GOOD = 2
 
@@ -55,7 +57,8 @@ def _as_good(want: np.ndarray, got: np.ndarray, truth: np.ndarray, dtype: str) -
     with np.errstate(over="ignore"):
         want, got, truth = want[counts].astype(np.float64), got[counts].astype(np.float64), truth[counts].astype(want.dtype).astype(np.float64)
     finite = np.isfinite(truth)
-    if not (np.array_equal(got[~finite], want[~finite], equal_nan=True) and np.isfinite(got[finite]).all()):
+    # Of what is infinite on the way, the order of factors says whether it ends as an infinity or as NaN.
+    if np.isfinite(got[~finite]).any() or not np.isfinite(got[finite]).all():
         return False
     if not finite.any():
         return True
