@@ -125,12 +125,20 @@ def lacking(value, wanted):
         return []
     return [w for w in wanted if w not in {p.name for p in ps}]
 
+def module_at(path):
+    # The module, or class, under PyTorch's name; None where there is none.
+    where = path.replace("torch", sys.argv[1], 1)
+    try:
+        return importlib.import_module(where)
+    except ImportError:
+        parent, _, last = where.rpartition(".")
+        return getattr(importlib.import_module(parent), last, None)
+
 def resolve(path, name):
     # The class under PyTorch's name; None where there is none, or only its name.
     try:
-        value = importlib.import_module(path.replace("torch", sys.argv[1], 1))
-        value = getattr(value, name)
-    except Exception:
+        value = getattr(module_at(path), name, None)
+    except (ImportError, NotImplementedError):
         return None
     return value if inspect.isclass(value) and not vars(value).get("__weir_missing__") else None
 
@@ -147,12 +155,7 @@ def misplaced(path, name):
     return [("is a " if is_one else "is no ") + at[1] for at, is_one in told if is_one != (at in wanted)]
 
 for path, names in given["modules"].items():
-    where = path.replace("torch", sys.argv[1], 1)
-    try:
-        module = importlib.import_module(where)
-    except ImportError:
-        parent, _, last = where.rpartition(".")  # a class, perhaps
-        module = getattr(importlib.import_module(parent), last, None)
+    module = module_at(path)
     answers = {}
     for name, wanted in names.items():
         if module is None:

@@ -51,8 +51,7 @@ def near_truth(outputs: list[dict], expected_file: Path, actual_file: Path, trut
 def _as_good(want: np.ndarray, got: np.ndarray, truth: np.ndarray, dtype: str) -> bool:
     if dtype not in TOLERANCE:
         return np.array_equal(want, got)
-    if np.iscomplexobj(want):
-        want, got, truth = (np.stack([x.real, x.imag]) for x in (want, got, truth))
+    want, got, truth = map(_parts, (want, got, truth))
     counts = np.isfinite(want) | ~np.isfinite(truth)
     with np.errstate(over="ignore"):
         want, got, truth = want[counts].astype(np.float64), got[counts].astype(np.float64), truth[counts].astype(want.dtype).astype(np.float64)
@@ -62,17 +61,24 @@ def _as_good(want: np.ndarray, got: np.ndarray, truth: np.ndarray, dtype: str) -
         return False
     if not finite.any():
         return True
-    scale = np.abs(truth[finite]).max() or 1.0
-    missed, missed_by_peer = (float(np.abs(x[finite] - truth[finite]).max() / scale) for x in (got, want))
+    missed, missed_by_peer = (_missed(truth[finite], x[finite]) for x in (got, want))
     return missed <= max(TOLERANCE[dtype], AS_GOOD * missed_by_peer)
+
+
+def _parts(x: np.ndarray) -> np.ndarray:
+    return np.stack([x.real, x.imag]) if np.iscomplexobj(x) else x
+
+
+def _missed(want: np.ndarray, got: np.ndarray) -> float:
+    """How far `got` lies from `want` at most, by the largest magnitude there; both finite and not empty."""
+    return float(np.abs(want - got).max() / (np.abs(want).max() or 1.0))
 
 
 def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
     """Returns how `got` misses `want`, or None. Integers and booleans must be equal, NaNs in the same places."""
     if dtype not in TOLERANCE:
         return None if np.array_equal(want, got) else f"{int((want != got).sum())} of {want.size} values differ"
-    if np.iscomplexobj(want):
-        want, got = (np.stack([x.real, x.imag]) for x in (want, got))
+    want, got = _parts(want), _parts(got)
     if not np.array_equal(np.isnan(want), np.isnan(got)):
         return "NaN in different places"
     finite = np.isfinite(want)
@@ -80,8 +86,6 @@ def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
         return "infinities differ"
     if not finite.any():
         return None
-    want, got = want[finite].astype(np.float64), got[finite].astype(np.float64)
-    scale = np.abs(want).max() or 1.0
-    worst = float(np.abs(want - got).max() / scale)
+    worst = _missed(want[finite].astype(np.float64), got[finite].astype(np.float64))
     allowed = TOLERANCE[dtype]
     return None if worst <= allowed else f"error {worst:.1e} of the largest value, allowed {allowed:.0e}"
