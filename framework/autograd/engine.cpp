@@ -57,6 +57,14 @@ void check_answer(const Tensor& given, const Tensor& answer) {
   check(given.sizes() == answer.sizes(), "a hook has changed the size of value: from ", given.sizes(), " to ", answer.sizes());
 }
 
+// The node that runs on this thread, and by its bits the inputs whose gradients lead to none that is wanted; inputs from the 64th on count as wanted.
+struct Turn {
+  const Node* node = nullptr;
+  uint64_t left_out = 0;
+  static thread_local Turn now;
+};
+thread_local Turn Turn::now;
+
 class Task {
  public:
   Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
@@ -248,6 +256,7 @@ class Task {
     if (!skip) {
       std::optional<Shown> shown;
       if (sum) shown.emplace(*node, std::move(sum));
+      const Taken turn({node.get(), left_out(*node)});
       out = node->apply(std::move(grads));
     }
     if (lent && !out.empty() && out[0].get() == lent) out[0] = Tensor();  // the node has added to it
@@ -265,6 +274,19 @@ class Task {
       if (--s.dependencies == 0 && s.needed) push(s);
     }
   }
+  struct Taken {
+    Turn before = Turn::now;
+    explicit Taken(const Turn& turn) { Turn::now = turn; }
+    ~Taken() { Turn::now = before; }
+  };
+
+  uint64_t left_out(const Node& node) {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < std::min<size_t>(node.next.size(), 63); i++)
+      if (node.next[i].node && !state_of(node.next[i].node).needed) bits |= uint64_t(1) << i;
+    return bits;
+  }
+
   static void check_numbers(const Node& node, const Tensors& out) {
     for (size_t i = 0; i < out.size(); i++)
       check(!out[i] || !grad_ops.has_nan(out[i]), "Function '", node.name(), "' returned nan values in its ", i, "th output.",
@@ -296,6 +318,8 @@ void at_end_of_backward(std::function<void()> fn) {
   check(Task::innermost != nullptr, "Final callbacks can only be installed during backward pass.");
   Task::innermost->call_at_end(std::move(fn));
 }
+
+bool asks_for(const Node& node, size_t i) { return Turn::now.node != &node || i > 62 || !(Turn::now.left_out >> i & 1); }
 
 int64_t current_pass() { return Task::innermost ? int64_t(Task::innermost->number()) : -1; }
 

@@ -24,6 +24,8 @@ void at_end_of_backward(std::function<void()> fn);
 int64_t current_pass();
 /// Whether that pass runs, or has run, the node of this sequence number. RuntimeError outside of one.
 bool pass_runs(uint64_t sequence);
+/// Whether the innermost pass, which runs this node now, asks it for the gradient of its input `i`; true of nodes that it does not run.
+bool asks_for(const Node& node, size_t i);
 /// Where gradients of tensors enter and end. RuntimeError for one that does not require grad.
 std::vector<Edge> root_edges(const Tensors& roots);
 std::vector<Edge> input_edges(const Tensors& inputs);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "framework/autograd/batch.h"
+#include "framework/autograd/engine.h"
 #include "framework/autograd/forward.h"
 #include "framework/autograd/nodes.h"
 #include "framework/op/out.h"
@@ -100,7 +101,7 @@ struct OpNode final : Node, RecordedCall {
   }
   Meta input_meta(int i) const override { return inputs[i].meta(); }
   int num_inputs() const override { return int(inputs.size()); }
-  bool needs(int i) const override { return i < int(next.size()) && next[i].node; }
+  bool needs(int i) const override { return i < int(next.size()) && next[i].node && asks_for(*this, size_t(i)); }
   Tensor sum() const override { return Node::sum; }
   Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
 

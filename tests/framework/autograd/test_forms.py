@@ -267,3 +267,38 @@ def test_gradients_of_another_shape_are_refused_before_flags_are_read(shape):
             t.autograd.backward([x * 2], [t.ones(shape)], retain_graph="no")
         errors.append(raised.type)
     assert errors[0] == errors[1]
+
+
+def test_gradients_that_nothing_asks_for_are_not_computed():
+    x, w = weir.randn(2, 16, 12, 12, requires_grad=True), weir.randn(16, 16, 3, 3, requires_grad=True)
+    y = weir.nn.functional.conv2d(x, w).sum()
+
+    def ops_of(run):
+        with weir.profiler.profile() as seen:
+            run()
+        return {event.key for event in seen.key_averages()}
+    kinds = {"aten::convolution_input", "aten::convolution_weight"}
+    assert ops_of(lambda: weir.autograd.grad(y, x, retain_graph=True)) & kinds == {"aten::convolution_input"}
+    assert ops_of(lambda: y.backward(inputs=[w], retain_graph=True)) & kinds == {"aten::convolution_weight"}
+    assert ops_of(lambda: weir.autograd.grad(y, x, retain_graph=True, create_graph=True)) & kinds == {"aten::convolution_input"}
+    assert ops_of(lambda: y.backward()) & kinds == kinds
+
+
+def test_passes_within_a_pass_ask_for_their_own_gradients():
+    def grads(t):
+        x, w, v = (t.tensor([2.0, 3.0], requires_grad=True) for _ in range(3))
+
+        class Inner(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, a, b):
+                ctx.save_for_backward(a, b)
+                return a * b
+
+            @staticmethod
+            def backward(ctx, g):
+                a, b = (s.detach().requires_grad_() for s in ctx.saved_tensors)
+                with t.enable_grad():
+                    return t.autograd.grad(a * b, (a, b), g)
+        y = (Inner.apply(x * v, w) * v).sum()
+        return [g.tolist() for g in (*t.autograd.grad(y, x, retain_graph=True), *t.autograd.grad(y, (w, v), retain_graph=True), *t.autograd.grad(y, (x, w, v)))]
+    assert grads(weir) == grads(torch)
