@@ -192,7 +192,6 @@ void outer_product(Gemm g, const float* a, const float* w, float* out) {
   });
 }
 
-// oneDNN takes a matrix whose rows or columns are dense and do not overlap.
 // R rows and C registers of columns of a product, from row i and column j on: factors are read where they are.
 template <int R, int C> void product_block(const Gemm& g, const float* a, const float* w, const float* bias, float* out, int64_t i, int64_t j) {
   constexpr int lanes = Vec<float>::size;
@@ -253,6 +252,7 @@ void few_rows(const Gemm& g, const float* a, const float* w, const float* bias, 
   }
 }
 
+// oneDNN takes a matrix whose rows or columns are dense and do not overlap.
 bool plain_layout(int64_t rows, int64_t cols, const Dims& s) {
   return (s[2] == 1 && s[1] >= std::max<int64_t>(cols, 1)) || (s[1] == 1 && s[2] >= std::max<int64_t>(rows, 1));
 }
@@ -277,7 +277,9 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
   auto& entry = cached<MatmulEntry>(key, [&] {
     MatmulEntry e;
     bool flat = g.batch == 1;  // 2-d products have faster kernels
-    auto md = [&](const Dims& sizes, const Dims& strides) {
+    auto md = [&](Dims sizes, Dims strides) {
+      // One matrix for the whole batch is a batch of one: as a stride of 0 oneDNN leaves it to its reference, a thousand times as slow.
+      if (strides[0] == 0) sizes[0] = 1, strides = canonical(sizes, strides);
       return flat ? describe(Dims{sizes[1], sizes[2]}, Dims{strides[1], strides[2]}, type) : describe(sizes, strides, type);
     };
     e.a = md(as, at), e.w = md(ws, wt), e.out = md(os, ot);
@@ -414,6 +416,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     }
     if (type == DType::bfloat16 && packs_better(g) && has_tiles())
       return tile_gemm(g, a.data<BFloat16>(), w.data<BFloat16>(), bias ? bias.data<BFloat16>() : nullptr, out.data<BFloat16>());
+    if (g.batch > 1 && g.a_strides[0] == 0 && g.w_strides[0] == 0) w = fresh(w), g.w_strides = three(w);  // oneDNN repeats one of the two
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
   if (type == DType::float64 || is_complex(type)) {

@@ -52,6 +52,25 @@ def test_linear_with_a_vector(rows, outputs, dtype):
     check(weir.nn.functional.linear(to_weir(x), to_weir(w), to_weir(b)), x.double() @ w.double().t() + b.double())
 
 
+@pytest.mark.parametrize("bias", ["whole", "double", "row", "number"])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 4, 3), (2, 3, 4), (2, 0, 3), (2, 2, 4, 3)])
+def test_linear_adds_a_bias_of_another_dtype_where_that_is_a_step_of_its_own(shape, bias):
+    torch.manual_seed(0)
+    x, w = torch.randn(shape), torch.randn(5, 3)
+    b = {"whole": torch.arange(5), "double": torch.randn(5, dtype=torch.float64), "row": torch.ones(1, 5, dtype=torch.int64), "number": torch.tensor(2)}[bias]
+
+    def result(t, x, w, b):
+        x = x.transpose(-1, -2) if shape[-1] != 3 else x
+        w.requires_grad_()
+        try:
+            y = t.nn.functional.linear(x, w, b)
+        except RuntimeError:
+            return "refused"
+        return y, *t.autograd.grad(y.sum(), [w])
+    ours, theirs = result(weir, *to_weir((x, w, b))), result(torch, x, w, b)
+    assert ours == theirs if "refused" in (ours, theirs) else not assert_close(ours, theirs)
+
+
 @pytest.mark.parametrize("shape", [(3, 0), (0,), (2, 3, 0), (0, 0)])
 def test_linear_of_no_features_has_gradients(shape):
     def gradients(t):
@@ -75,6 +94,44 @@ for f, a, b in ((torch.matmul, x, w), (torch.nn.functional.conv2d, image, kernel
 """
     result = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("expanded", ["first", "second", "both"])
+def test_one_matrix_for_a_whole_batch(dtype, expanded):
+    a = torch.randn(64, 192) if expanded != "second" else torch.randn(3, 64, 192)
+    b = torch.randn(192, 36) if expanded != "first" else torch.randn(3, 192, 36)
+    ours, theirs = ([t.expand(3, *t.shape[-2:]) for t in pair] for pair in ((to_weir(a.to(dtype)), to_weir(b.to(dtype))), (a, b)))
+    assert_close(weir.bmm(*ours).float(), torch.bmm(*theirs), rtol=2e-2 if dtype == torch.bfloat16 else 1e-4, atol=0.5 if dtype == torch.bfloat16 else 1e-4)
+
+
+def test_no_everyday_product_or_convolution_runs_the_reference_of_a_library():
+    """oneDNN takes nearly any strides, and multiplies those that it has no kernel for one number at a time: a thousand times as slow."""
+    program = """
+import weir as torch
+F = torch.nn.functional
+for dtype in (torch.float32, torch.bfloat16):
+    def run(f, *shapes):
+        inputs = [torch.randn(shape, dtype=dtype, requires_grad=True) for shape in shapes]
+        f(*inputs).float().sum().backward()
+    run(lambda a, b: a.expand(2, 64, 192) @ b, (64, 192), (2, 192, 36))
+    run(lambda a, b: a @ b.expand(4, 100, 80), (4, 60, 100), (100, 80))
+    run(lambda a, b: a.expand(3, 64, 70) @ b.expand(3, 70, 90), (64, 70), (70, 90))
+    run(lambda a, b: torch.einsum("oi,bis->bos", a, b), (64, 192), (2, 192, 36))
+    run(lambda a, b: a.transpose(1, 2) @ b.transpose(1, 2).transpose(-1, -2), (2, 50, 4, 40), (2, 60, 4, 40))
+    run(lambda a, b: a[:, ::2] @ b[::2], (64, 192), (192, 80))
+    for layout in (torch.contiguous_format, torch.channels_last):
+        for i, o, side, kernel, stride, pad, groups in ((192, 64, 6, 1, 1, 0, 1), (32, 192, 12, 1, 1, 0, 1), (16, 96, 28, 1, 2, 0, 1), (64, 64, 14, 3, 2, 1, 1), (96, 96, 20, 3, 2, 1, 96),
+                                                        (64, 128, 14, 3, 1, 1, 4), (3, 64, 32, 4, 4, 0, 1), (240, 240, 12, 5, 2, 2, 240)):
+            run(lambda x, w: F.conv2d(x.contiguous(memory_format=layout), w, None, stride, pad, 1, groups), (2, i, side, side), (o, i // groups, kernel, kernel))
+            run(lambda x, w: F.conv_transpose2d(x.contiguous(memory_format=layout), w, None, stride, pad, 0, groups), (2, i, side, side), (i, o // groups, kernel, kernel))
+    run(lambda x, w: F.conv1d(x, w), (2, 80, 100), (256, 80, 1))
+    run(lambda x, w: F.conv1d(x, w, None, 5), (2, 1, 1000), (64, 1, 10))
+"""
+    result = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ONEDNN_VERBOSE": "1"}, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    runs = [line.split(",") for line in result.stdout.splitlines() if line.startswith("onednn_verbose,exec")]
+    assert runs and not [run for run in runs if run[3] in ("matmul", "convolution", "deconvolution") and "ref" in run[4]]
 
 
 @pytest.mark.parametrize("n, p", [(300, 200), (20000, 1), (1, 20000), (20000, 3), (3, 20000)])
