@@ -117,7 +117,9 @@ Meta Linear::infer(Inputs in) const {
   check(x.size(-1) == w.size(-1), "linear: mat1 and mat2 shapes cannot be multiplied (", x.numel() / std::max<int64_t>(1, x.size(-1)),
         "x", x.size(-1), " and ", w.size(-1), "x", w.size(0), ")");
   check_types("linear", x, w);
-  if (b) check_types("linear", x, b);
+  // Source: PyTorch, which adds a bias in place to the products where it is not part of them, so that it may have another dtype.
+  const bool fused = b && (x.ndim() == 2 || (b.ndim() > 0 && b.numel() == b.size(-1) && x.is_contiguous()));
+  if (fused || (b && !can_cast(b.dtype(), x.dtype()))) check_types("linear", x, b);
   check(!b || w.ndim() == 2, "linear: weight must be a matrix where there is a bias, got a 1-D tensor");
   Dims sizes = x.sizes();
   if (w.ndim() == 2) sizes.back() = w.sizes()[0];

@@ -460,9 +460,9 @@ void linear(const Linear&, Inputs in, Outputs out) {
   Tensor rows = alias(c, Dims{n, m}, Dims{m, 1}, c->offset);
   Tensor wt = w.ndim() == 2 ? alias(w, Dims{m, p}, Dims{w.strides()[1], w.strides()[0]}, w->offset) : alias(w, Dims{m, 1}, Dims{w.strides()[0], 1}, w->offset);
   Tensor result = alias(out[0], Dims{n, p}, Dims{p, 1}, out[0]->offset);
-  bool vector = b && b.ndim() == 1 && b.numel() == p;
+  bool vector = b && b.ndim() == 1 && b.numel() == p && b.dtype() == x.dtype();
   gemm(rows, wt, vector ? b : Tensor(), result);
-  if (b && !vector) add(out[0], b, out[0]);  // a bias of another shape that broadcasts
+  if (b && !vector) add(out[0], b, out[0]);  // a bias of another shape that broadcasts, or of another dtype
 }
 
 }  // namespace
