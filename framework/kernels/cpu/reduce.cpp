@@ -31,7 +31,8 @@ class Reducer {
     if (m == 0) return void(std::fill_n(out, n, Result(Of<T>::start)));
     if (n == 1 && m > kGrain) return whole(out);
     if (rows_are_narrow()) return over_narrow_rows(out);
-    const bool dense = plan_.kept.inner_stride() == 1 && plan_.reduced.n && plan_.reduced.inner_stride() != 1;
+    const int64_t across = plan_.kept.inner_stride(), along = plan_.reduced.n ? plan_.reduced.inner_stride() : 1;
+    const bool dense = across && (across < along || along == 0);
     const bool brief = m < (direct_ && plan_.reduced.inner_stride() == 1 ? Vec<T>::size : kBrief);
     bool columns = plan_.kept.n && plan_.kept.inner_size() >= 8 && (dense || brief);
     int64_t grain = kGrain / std::max<int64_t>(m, 1);
@@ -161,7 +162,8 @@ class Reducer {
     alignas(64) Acc total[kTile];
     while (b < e) {
       int64_t n = std::min({e - b, inner - b % inner, kTile}), base = plan_.kept.offset(b);
-      std::fill(total, total + n, Acc(Of<T>::start));
+      const bool once = plan_.reduced.count <= kRows;  // then there is nothing to join across blocks
+      if (!once) std::fill(total, total + n, Acc(Of<T>::start));
       for (int64_t row = 0; row < plan_.reduced.count; row += kRows) {
         std::fill(block, block + n, Of<T>::start);
         int64_t stop = std::min(row + kRows, plan_.reduced.count);
@@ -178,9 +180,10 @@ class Reducer {
             }
           }
         }
-        for (int64_t i = 0; i < n; i++) total[i] = Of<Acc>::join(total[i], Acc(block[i]));
+        for (int64_t i = 0; !once && i < n; i++) total[i] = Of<Acc>::join(total[i], Acc(block[i]));
       }
-      for (int64_t i = 0; i < n; i++) out[b + i] = Result(total[i]);
+      if (once) for (int64_t i = 0; i < n; i++) out[b + i] = Result(block[i]);
+      else for (int64_t i = 0; i < n; i++) out[b + i] = Result(total[i]);
       b += n;
     }
   }

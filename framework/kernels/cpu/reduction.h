@@ -1,5 +1,6 @@
 // What reductions share: which axes are kept and which are joined, what joining is, and a block of numbers joined.
 #pragma once
+#include <algorithm>
 #include <limits>
 
 #include "framework/core/tensor.h"
@@ -40,18 +41,18 @@ struct Extents {
   int64_t inner_stride() const { return n ? strides[n - 1] : 1; }
 };
 
-/// The axes of an input that a result keeps, and those that are joined.
+/// The axes of an input that a result keeps, in their order, and those that are joined, in any.
 struct Reduction {
   Extents kept, reduced;
   Reduction(const Tensor& x, Axes axes) {
-    for (int d = 0; d < x.ndim(); d++) (axes >> d & 1 ? reduced : kept).add(x.sizes()[d], x.strides()[d]);
-    // The order of reduced axes is free: the densest innermost.
-    for (int i = 0; i < reduced.n; i++)
-      for (int j = i + 1; j < reduced.n; j++)
-        if (reduced.strides[j] > reduced.strides[i]) {
-          std::swap(reduced.strides[i], reduced.strides[j]);
-          std::swap(reduced.sizes[i], reduced.sizes[j]);
-        }
+    int joined[kMaxDims], n = 0;
+    for (int d = 0; d < x.ndim(); d++)
+      if (axes >> d & 1) joined[n++] = d;
+      else kept.add(x.sizes()[d], x.strides()[d]);
+    // The densest innermost, so that axes merge that lie in another order than they are named in. Repetitions of the others are outermost.
+    const auto far = [&](int d) { return x.strides()[d] == 0 ? std::numeric_limits<int64_t>::max() : x.strides()[d]; };
+    std::stable_sort(joined, joined + n, [&](int a, int b) { return far(a) > far(b); });
+    for (int i = 0; i < n; i++) reduced.add(x.sizes()[joined[i]], x.strides()[joined[i]]);
   }
 };
 

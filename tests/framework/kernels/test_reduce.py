@@ -1,6 +1,7 @@
 """Reductions of short dense lines, over more axes than 32 bits count, of infinite complex numbers, and the 2-norm with its gradients, against PyTorch."""
 
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -178,3 +179,22 @@ def test_truths_are_counted(shape):
             assert_close(ours.sum(dim, dtype=weir.int16), theirs.sum(dim, dtype=torch.int16), 0, 0, dim)
             assert_close(ours.sum(dim, dtype=weir.float32), theirs.sum(dim, dtype=torch.float32), 0, 0, dim)
             assert_close(weir.count_nonzero(ours, dim), torch.count_nonzero(theirs, dim), 0, 0, dim)
+
+
+LAID = {
+    "channels last": ((3, 5, 8, 9), lambda t, x: x.contiguous(memory_format=t.channels_last)), "turned": ((5, 7, 3, 9), lambda t, x: x.permute(3, 1, 0, 2)),
+    "one for all": ((1, 6, 40), lambda t, x: x.expand(70, 6, 40)), "one row": ((1, 40), lambda t, x: x.expand(70, 40)), "one column": ((70, 1), lambda t, x: x.expand(70, 40)),
+    "steps": ((70, 80), lambda t, x: x[:, ::2]), "two pictures": ((2, 3, 4000), lambda t, x: x),
+}
+
+
+@pytest.mark.parametrize("layout", LAID)
+@pytest.mark.parametrize("name", ["sum", "amax", "prod", "mean", "linalg.vector_norm", "any"])
+def test_every_axis_in_every_layout(layout, name):
+    torch.manual_seed(0)
+    shape, lay = LAID[layout]
+    given = torch.rand(shape) + 0.5
+    theirs, ours = lay(torch, given), lay(weir, to_weir(given))
+    axes = [tuple(range(theirs.ndim)), *range(theirs.ndim)] + [(0, d) for d in range(1, theirs.ndim)] * (name != "prod")
+    for dim in axes[name == "prod":]:
+        assert_close(operator.attrgetter(name)(weir)(ours, dim=dim), operator.attrgetter(name)(torch)(theirs, dim=dim), rtol=2e-5, atol=1e-5)
