@@ -60,10 +60,15 @@ Dims grouped_strides(const Dims& sizes, const Dims& strides, int64_t groups) {
 // As is_channels_last, but of one axis too.
 bool channels_innermost(const Tensor& t) { return same_layout(t.sizes(), t.strides(), channels_last_strides(t.sizes())); }
 bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || channels_innermost(t); }
-Tensor dense(const Tensor& t) {
-  return dense_for_onednn(t) ? t : row_major(t);
+// Dense strides in the order that the axes have in memory: a part of the channels of a channels_last tensor stays channels_last.
+Dims dense_strides(const Tensor& t) {
+  if (dense_for_onednn(t)) return t.strides();
+  return suggests_channels_last(t.sizes(), t.strides()) ? channels_last_strides(t.sizes()) : contiguous_strides(t.sizes());
 }
-Meta with_type(const Tensor& t, DType type) { return Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}); }
+Tensor dense(const Tensor& t) {
+  return dense_for_onednn(t) ? t : copied(t, Meta(t.sizes(), dense_strides(t), t.dtype(), t.device()));
+}
+Meta with_type(const Tensor& t, DType type) { return Meta(t.sizes(), dense_strides(t), type, {}); }
 Tensor as_type(const Tensor& t, DType type) { return copied(t, with_type(t, type)); }
 
 // Half precision that oneDNN has no kernels of runs as float32.

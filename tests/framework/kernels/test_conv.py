@@ -41,6 +41,23 @@ def test_gradients_in_every_layout(name, layout, weight_layout):
     assert y2.stride() == y.stride() and grads2[0].stride() == grads[0].stride()
 
 
+@pytest.mark.parametrize("name", ["3x3, many products", "3x3, few", "depthwise", "1x1, few", "1x1, strided", "grouped"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_part_of_the_channels(name, layout):
+    shape, weight, stride, groups = SHAPES[name]
+    torch.manual_seed(0)
+    wide, w = torch.randn(shape[0], 3 * shape[1], *shape[2:]), torch.randn(weight)
+
+    def run(t, wide, w):
+        x = wide.contiguous(memory_format=getattr(t, layout))[:, shape[1]:2 * shape[1]].requires_grad_()
+        w = w.requires_grad_()
+        y = t.conv2d(x, w, None, stride, weight[2] // 2, 1, groups)
+        return y, *t.autograd.grad(y.square().sum(), (x, w))
+    for got, expected in zip(run(weir, *to_weir((wide, w))), run(torch, wide, w)):
+        assert_close(got, expected, rtol=1e-3, atol=2e-2)
+        assert got.stride() == expected.stride()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_bias_with_steps_between_its_numbers(dtype):
     torch.manual_seed(0)
