@@ -47,6 +47,10 @@ template <class R> ComplexVec<R> formula(const PowOfProducts&, ComplexVec<R> a, 
   const ComplexVec<R> square = a * a;
   return b.re.v[0] == 2 ? square : square * a;
 }
+template <class T> requires kReal<T> Vec<T> formula(const PowOfProducts&, Vec<T> a, Vec<T> b) {
+  const Vec<T> square = a * a;
+  return b.v[0] == 2 ? square : square * a;
+}
 
 // To the number 1/2, or -1/2.
 struct PowOfHalf : Pow {};
@@ -56,12 +60,13 @@ const Loops& root_loops() {
   return loops;
 }
 
-// Loops that also run complex numbers, by a formula of their own.
+// Loops that also run complex numbers, by a formula of their own; products of any numbers.
 template <class Other> Loops with_complex(Loops l) {
   l.c128 = loop<Other, std::complex<double>>;
   return l;
 }
 template <> Loops with_complex<PowOfProducts>(Loops l) {
+  l.f32 = loop<PowOfProducts, float>, l.f64 = loop<PowOfProducts, double>;
   l.c64 = loop<PowOfProducts, std::complex<float>>, l.c128 = loop<PowOfProducts, std::complex<double>>;
   return l;
 }
