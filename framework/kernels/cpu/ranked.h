@@ -49,6 +49,7 @@ constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
 // Sorts by counting digits, the least first; `other` is room for as many. Equal keys keep their order.
 template <class T> void radix_sort(Scratch<Ranked<T>>& line, Scratch<Ranked<T>>& other) {
   if (line.size() <= kInsertion) return insertion_sort(line);
+  if (std::is_sorted(line.begin(), line.end())) return;  // as times and places often are; others show it at once
   if (line.size() < kShortLine) return std::sort(line.begin(), line.end());
   for (int shift = 0; shift < int(8 * sizeof(T)); shift += kDigitBits) {
     uint32_t place[kDigits] = {}, sum = 0;
