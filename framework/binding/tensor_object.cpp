@@ -12,6 +12,7 @@
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
+#include "framework/ops/create.h"
 #include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/view.h"
@@ -127,7 +128,6 @@ PyObject* get_version(const Tensor& t) {
 }
 PyObject* get_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.get()); }
 PyObject* get_base(const Tensor& t) { return t.is_view() ? wrap(Tensor(t->base)) : Py_NewRef(Py_None); }
-PyObject* get_is_inference(const Tensor& t) { return PyBool_FromLong(t.has_flag(kInference)); }
 
 int set_requires_grad_attr(PyObject* o, PyObject* value, void*) {
   try {
@@ -188,7 +188,6 @@ PyGetSetDef getset[] = {
     {"output_nr", get<get_output_nr>, nullptr, nullptr, nullptr},
     {"_version", get<get_version>, nullptr, nullptr, nullptr},
     {"_base", get<get_base>, nullptr, nullptr, nullptr},
-    {"is_inference_tensor", get<get_is_inference>, nullptr, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {}};
 
@@ -222,6 +221,7 @@ PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* name
 }
 PyObject* m_dim(PyObject* o, PyObject*) { return PyLong_FromLong(unwrap(o).ndim()); }
 PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o).numel()); }
+PyObject* m_is_inference(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).has_flag(kInference)); }
 PyObject* m_item(PyObject* o, PyObject*) {
   return guarded([&] { return item_object(unwrap(o)); });
 }
@@ -238,7 +238,32 @@ PyObject* m_element_size(PyObject* o, PyObject*) { return PyLong_FromSize_t(size
 PyObject* m_data_ptr(PyObject* o, PyObject*) {
   return guarded([&] { return PyLong_FromVoidPtr(unwrap(o).numel() ? unwrap(o).raw() : nullptr); });
 }
-PyObject* m_is_row_major(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).is_contiguous()); }
+MemoryFormat format_argument(const char* name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  check<TypeError>(n == 0, name, "() takes 0 positional arguments but ", n, " ", n == 1 ? "was" : "were", " given");
+  MemoryFormat format = MemoryFormat::contiguous;
+  for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++) {
+    PyObject* key = PyTuple_GET_ITEM(kwnames, i);
+    check<TypeError>(PyUnicode_CompareWithASCIIString(key, "memory_format") == 0, name, "() got an unexpected keyword argument '", text_of(key), "'");
+    check<TypeError>(to_memory_format(args[i], &format), name, "(): argument 'memory_format' must be torch.memory_format, not ", Py_TYPE(args[i])->tp_name);
+  }
+  return format;
+}
+bool is_dense_in(const Tensor& t, MemoryFormat format) {
+  if (format == MemoryFormat::contiguous || format == MemoryFormat::preserve) return t.is_contiguous();
+  return t.ndim() == (format == MemoryFormat::channels_last ? 4 : 5) && is_channels_last(t.sizes(), t.strides());
+}
+PyObject* m_is_contiguous(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* names) {
+  return guarded([&] { return PyBool_FromLong(is_dense_in(unwrap(o), format_argument("is_contiguous", a, n, names))); });
+}
+PyObject* m_contiguous(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* names) {
+  return guarded([&] {
+    const Tensor& t = unwrap(o);
+    const MemoryFormat format = format_argument("contiguous", a, n, names);
+    if (is_dense_in(t, format)) return Py_NewRef(o);
+    check(format != MemoryFormat::preserve, "preserve memory format is unsupported by the contiguous operator");
+    return wrap(clone_of(t, format));
+  });
+}
 PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwrap(o)->storage.get()); }
 PyObject* m_storage_bytes(PyObject* o, PyObject*) { return PyLong_FromSize_t(unwrap(o)->storage->bytes); }
 PyObject* m_is_floating_point(PyObject* o, PyObject*) { return PyBool_FromLong(is_floating(unwrap(o).dtype())); }
@@ -280,6 +305,7 @@ PyMethodDef methods[] = {
     {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL | METH_KEYWORDS, "Strides in elements, or the stride of one axis."},
     {"dim", m_dim, METH_NOARGS, "Number of axes."},
     {"ndimension", m_dim, METH_NOARGS, "Number of axes."},
+    {"is_inference", m_is_inference, METH_NOARGS, "Was it made under inference_mode?"},
     {"numel", m_numel, METH_NOARGS, "Number of elements."},
     {"nelement", m_numel, METH_NOARGS, "Number of elements."},
     {"item", m_item, METH_NOARGS, "The only element as a Python number."},
@@ -287,7 +313,8 @@ PyMethodDef methods[] = {
     {"storage_offset", m_storage_offset, METH_NOARGS, "Offset of the first element, in elements."},
     {"element_size", m_element_size, METH_NOARGS, "Bytes of an element."},
     {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},
-    {"_is_row_major", m_is_row_major, METH_NOARGS, "Whether the elements are dense in the order of the axes."},
+    {"is_contiguous", (PyCFunction)(void*)m_is_contiguous, METH_FASTCALL | METH_KEYWORDS, "Are the elements dense in the given memory format?"},
+    {"contiguous", (PyCFunction)(void*)m_contiguous, METH_FASTCALL | METH_KEYWORDS, "The tensor itself when dense in the memory format, else a copy."},
     {"_storage_ptr", m_storage_ptr, METH_NOARGS, "Identity of the storage."},
     {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
     {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},

@@ -1,5 +1,7 @@
 #include "framework/ops/fractional.h"
 
+#include <cmath>
+
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/random.h"
@@ -59,7 +61,11 @@ Tensors FractionalPool::compose(Inputs in) const {
   check<ValueError>(output_size || output_ratio, op, " requires specifying either an output_size or an output_ratio");
   check(output_size || output_ratio->n == n, "output_ratio must be one number or ", n, " numbers");
   Dims size = output_size.value_or(Dims());
-  for (int i = 0; i < n && !output_size; i++) size.push(int64_t(double(x.size(i - n)) * (*output_ratio)[i]));
+  for (int i = 0; i < n && !output_size; i++) {
+    const double part = double(x.size(i - n)) * (*output_ratio)[i];
+    check<ValueError>(std::fabs(part) < 0x1p63, op, ": expected output_ratio to give a size, got ", part);
+    size.push(int64_t(part));
+  }
   const bool single = x.ndim() == n + 1;
   check(!is_complex(x.dtype()) || !is_differentiated(x), op, " does not support automatic differentiation for outputs with complex dtype.");
   if (single && x.size(0) == 0) return of_no_channels(op, x, kernel_size, size);

@@ -3,7 +3,7 @@ import copy
 import copyreg
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _suggested_format, _warn_once, bool as _bool, contiguous_format, device as Device,
+                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _suggested_format, _warn_once, bool as _bool, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -32,36 +32,6 @@ class RemovableHandle:
 
     def __exit__(self, *exc):
         self.remove()
-
-
-def is_contiguous(self, *, memory_format=contiguous_format):
-    """Are the elements dense in the given memory format?"""
-    if memory_format is contiguous_format:
-        return self._is_row_major()
-    rank = 4 if memory_format is T.channels_last else 5
-    return self.dim() == rank and _same_order(self, [0, *range(2, rank), 1])
-
-
-def _same_order(t, order):
-    step = 1
-    for d in reversed(list(order)):
-        if t.shape[d] == 1:
-            continue
-        if t.stride(d) != step:
-            return False
-        step *= t.shape[d]
-    return True
-
-
-def contiguous(self, memory_format=contiguous_format):
-    """self when dense in the memory format, else a copy."""
-    if memory_format is contiguous_format and self._is_row_major():  # most calls
-        return self
-    if memory_format is preserve_format:
-        if not self.is_contiguous():
-            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-        return self
-    return self if self.is_contiguous(memory_format=memory_format) else _clone(self, memory_format=memory_format)
 
 
 _CPU = (Device("cpu"), "cpu")
@@ -439,7 +409,7 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
+    to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
@@ -450,13 +420,13 @@ _methods = dict(
     bool=_cast(_bool), chalf=_cast(T.complex32), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
     is_sparse=property(lambda self: False), is_meta=property(lambda self: self.device.type == "meta"),
     is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
-    names=property(lambda self: (None,) * self.dim()), itemsize=property(lambda self: self.dtype.itemsize),
+    itemsize=property(lambda self: self.dtype.itemsize),
     nbytes=property(lambda self: self.numel() * self.dtype.itemsize),
     real=property(_torch["real"], set_real), imag=property(_torch["imag"], set_imag),
-    is_signed=lambda self: self.dtype.is_signed, is_inference=lambda self: self.is_inference_tensor,
+    is_signed=lambda self: self.dtype.is_signed,
     is_same_size=lambda self, other: self.shape == other.shape, get_device=lambda self: -1,
     __array_priority__=1000, __rsub__=_reversed("sub"), __rdiv__=lambda self, other: self.reciprocal() * other, pin_memory=lambda self: self, is_pinned=lambda self: False,
-    share_memory_=lambda self: self, is_shared=lambda self: False, has_names=lambda self: False,
+    share_memory_=lambda self: self, is_shared=lambda self: False,
 )
 
 

@@ -14,6 +14,12 @@ def test_fractional_pooling_refuses(spoil):
                                                  output_size=spoil.get("output_size", 4), _random_samples=samples)
 
 
+@pytest.mark.parametrize("ratio", [float("nan"), float("inf"), 1e300])
+def test_fractional_pooling_refuses_ratios_that_give_no_size(ratio):
+    with pytest.raises(ValueError, match="output_ratio to give a size"):
+        weir.nn.functional.fractional_max_pool2d(weir.randn(1, 3, 9, 9), 3, output_ratio=(0.5, ratio))
+
+
 def test_fractional_pooling_of_samples_outside_of_their_range():
     for value in (-5.0, 7.0, float("nan"), 1e30):
         weir.nn.functional.fractional_max_pool2d(weir.randn(1, 1, 8, 8), 2, output_size=4, _random_samples=weir.full((1, 1, 2), value))

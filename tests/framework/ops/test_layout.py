@@ -103,3 +103,18 @@ def test_gradients_of_pictures_keep_their_layout(name):
         y = eval(OF_PICTURES[name], {"t": t, "F": t.nn.functional, "x": x})
         return t.autograd.grad(y, x, t.ones_like(y).contiguous(memory_format=t.channels_last))[0].stride()
     assert strides(weir) == strides(torch)
+
+
+@pytest.mark.parametrize("call", ["x.is_contiguous()", "x.is_contiguous(memory_format=t.channels_last)", "x.is_contiguous(memory_format=t.channels_last_3d)",
+                                  "x.is_contiguous(t.channels_last)", "x.is_contiguous(memory_format=None)", "x.contiguous().stride()", "x.contiguous(memory_format=t.channels_last).stride()",
+                                  "x.contiguous() is x", "x.contiguous(memory_format=t.preserve_format) is x", "x.contiguous(t.channels_last)", "x.contiguous(format=1)"])
+def test_contiguous(call):
+    def outcome(t, x):
+        try:
+            return eval(call, {"t": t, "x": x})
+        except (TypeError, RuntimeError) as error:
+            return type(error)
+    makers = (lambda t: t.ones(2, 3, 4, 5), lambda t: t.ones(2, 3, 4, 5).contiguous(memory_format=t.channels_last), lambda t: t.ones(2, 4, 3, 5).transpose(1, 2),
+              lambda t: t.ones(2, 1, 4, 5), lambda t: t.ones(3, 4), lambda t: t.ones(3, 4).t(), lambda t: t.ones(1, 2, 3, 4, 5), lambda t: t.ones(2, 3, 4, 5)[:, :, ::2])
+    for make in makers:
+        assert outcome(weir, make(weir)) == outcome(torch, make(torch))
