@@ -55,6 +55,7 @@ struct Elu : Pointwise<Elu, Rule::real> {
 struct Selu : Pointwise<Selu, Rule::real> {
   static constexpr Signature signature = "selu(input: Tensor) -> Tensor";
   static constexpr auto doc = "Elu with the self-normalising constants. Source: Klambauer et al. 2017.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -63,6 +64,7 @@ struct Selu : Pointwise<Selu, Rule::real> {
 struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below. RuntimeError for an alpha of 0.";
+  static constexpr Module module = Module::function;
   static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::wide;
   static constexpr OutRule out{Out::none};
@@ -132,6 +134,7 @@ struct Softshrink : Pointwise<Softshrink, Rule::real> {
 struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr Signature signature = "hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x where |x| > lambd, else 0.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::own;
   static constexpr OutRule out{Out::same};
@@ -160,6 +163,7 @@ struct Hardswish : Pointwise<Hardswish, Rule::real> {
 struct Threshold : Pointwise<Threshold, Rule::promote> {
   static constexpr Signature signature = "threshold(input: Tensor, threshold: float, value: float) -> Tensor";
   static constexpr auto doc = "x above the threshold, value elsewhere.";
+  static constexpr Module module = Module::function;
   static constexpr CallRule calling{.scalars = true};
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Save saves{.inputs = 0b1};

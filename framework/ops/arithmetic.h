@@ -153,6 +153,7 @@ struct Pow : Pointwise<Pow, Rule::promote> {
 struct Maximum : Pointwise<Maximum, Rule::promote> {
   static constexpr Signature signature = "maximum(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The larger one; NaN if one is.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -160,6 +161,7 @@ struct Maximum : Pointwise<Maximum, Rule::promote> {
 struct Minimum : Pointwise<Minimum, Rule::promote> {
   static constexpr Signature signature = "minimum(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The smaller one; NaN if one is.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -167,6 +169,7 @@ struct Minimum : Pointwise<Minimum, Rule::promote> {
 struct Fmax : Pointwise<Fmax, Rule::promote> {
   static constexpr Signature signature = "fmax(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The larger one; NaN only if both are.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -174,6 +177,7 @@ struct Fmax : Pointwise<Fmax, Rule::promote> {
 struct Fmin : Pointwise<Fmin, Rule::promote> {
   static constexpr Signature signature = "fmin(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The smaller one; NaN only if both are.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -211,6 +215,7 @@ struct Nextafter : Pointwise<Nextafter, Rule::real> {
 struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
   static constexpr Signature signature = "logaddexp(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "log(exp(input) + exp(other)).";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -218,6 +223,7 @@ struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
 struct Logaddexp2 : Pointwise<Logaddexp2, Rule::real> {
   static constexpr Signature signature = "logaddexp2(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "log2(2**input + 2**other).";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -319,6 +325,7 @@ struct Lcm : OfOneWidth<Lcm, Rule::integral> {
 struct Where : Pointwise<Where, Rule::select> {
   static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input where condition holds, other elsewhere.";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{.takes = Out::same, .no_numbers = 0b110};
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;

@@ -58,6 +58,7 @@ struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
 struct Isnan : Pointwise<Isnan, Rule::predicate> {
   static constexpr Signature signature = "isnan(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x NaN?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::none};
 };
 
@@ -65,6 +66,7 @@ struct Isnan : Pointwise<Isnan, Rule::predicate> {
 struct Isinf : Pointwise<Isinf, Rule::predicate> {
   static constexpr Signature signature = "isinf(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x infinite?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::none};
   Meta infer(Inputs in) const;
 };
@@ -72,6 +74,7 @@ struct Isinf : Pointwise<Isinf, Rule::predicate> {
 struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
   static constexpr Signature signature = "isfinite(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x neither infinite nor NaN?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::none};
   Meta infer(Inputs in) const;
 };
@@ -79,18 +82,21 @@ struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
 struct Signbit : Pointwise<Signbit, Rule::predicate> {
   static constexpr Signature signature = "signbit(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is the sign bit set?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::same};
 };
 
 struct Isposinf : Pointwise<Isposinf, Rule::predicate> {
   static constexpr Signature signature = "isposinf(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x +inf?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::same};
 };
 
 struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
   static constexpr Signature signature = "isneginf(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x -inf?";
+  static constexpr InplaceRule inplace{.offered = false};
   static constexpr OutRule out{Out::same};
 };
 

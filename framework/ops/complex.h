@@ -29,6 +29,7 @@ struct ViewAsReal : ViewOp {
   static constexpr Signature signature = "view_as_real(input: Tensor) -> Tensor";
   static constexpr auto doc = "Complex numbers of shape (*) as their parts (*, 2), without a copy. RuntimeError for real tensors and "
       "unresolved conjugates.";
+  static constexpr Module module = Module::function;
   static constexpr GradientRule gradient{.holomorphic = false};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -38,6 +39,7 @@ struct ViewAsComplex : ViewOp {
   static constexpr Signature signature = "view_as_complex(input: Tensor) -> Tensor";
   static constexpr auto doc = "Pairs (*, 2) of float32 or float64 as complex numbers (*), without a copy. RuntimeError when the "
       "strides forbid it.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr GradientRule gradient{.holomorphic = false};
   Geometry geometry(Inputs in) const;

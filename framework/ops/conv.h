@@ -89,6 +89,7 @@ struct Conv1d : Op {
   static constexpr Signature signature =
       "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis; an input without batch axis gives a result without.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -100,6 +101,7 @@ struct Conv1dStr : Op {
   static constexpr Signature signature =
       "conv1d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis with padding 'valid' or 'same'.";
+  static constexpr Module module = Module::function;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -112,6 +114,7 @@ struct ConvTranspose1d : Op {
   static constexpr Signature signature =
       "conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over one axis. Weight shape: (C, O / groups, *k).";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
@@ -124,6 +127,7 @@ struct Conv2d : Op {
   static constexpr Signature signature =
       "conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes; an input without batch axis gives a result without.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -135,6 +139,7 @@ struct Conv2dStr : Op {
   static constexpr Signature signature =
       "conv2d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes with padding 'valid' or 'same'.";
+  static constexpr Module module = Module::function;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -147,6 +152,7 @@ struct ConvTranspose2d : Op {
   static constexpr Signature signature =
       "conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over two axes. Weight shape: (C, O / groups, *k).";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
@@ -159,6 +165,7 @@ struct Conv3d : Op {
   static constexpr Signature signature =
       "conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes; an input without batch axis gives a result without.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -170,6 +177,7 @@ struct Conv3dStr : Op {
   static constexpr Signature signature =
       "conv3d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes with padding 'valid' or 'same'.";
+  static constexpr Module module = Module::function;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -182,6 +190,7 @@ struct ConvTranspose3d : Op {
   static constexpr Signature signature =
       "conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over three axes. Weight shape: (C, O / groups, *k).";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;

@@ -72,6 +72,7 @@ struct BceWithLogits : Op {
   static constexpr Signature signature =
       "binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "binary_cross_entropy of sigmoid(input), without overflow; pos_weight scales the positive part.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
   int64_t reduction;
@@ -82,6 +83,7 @@ struct BceWithLogits : Op {
 struct KlDiv : Op {
   static constexpr Signature signature = "kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor";
   static constexpr auto doc = "target (log target - input), input being log-probabilities, and target too with log_target.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
   int64_t reduction;
@@ -105,6 +107,7 @@ struct PoissonNllLoss : Op {
   static constexpr Signature signature =
       "poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor";
   static constexpr auto doc = "Negative log likelihood of Poisson counts of rate exp(input), or input without log_input.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
   bool log_input, full;
@@ -117,6 +120,7 @@ struct PoissonNllLoss : Op {
 struct HingeEmbeddingLoss : Op {
   static constexpr Signature signature = "hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "input where target is 1, max(0, margin - input) where it is -1.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
   double margin;

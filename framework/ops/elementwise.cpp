@@ -70,10 +70,10 @@ std::array<Meta, 2> Frexp::infer(Inputs in) const {
 }
 Tensors Frexp::vjp(const Saved& s, const Tensor& dy) const { return {dy / fn::exp2(cast_to(s.output(1), dy.dtype()))}; }
 
-Tensor Multigammaln::compose(Inputs in) const {
-  check(in[0].dtype() != DType::boolean, "multigammaln: The input tensor may not be a boolean tensor.");
-  check<NotImplemented>(!is_complex(in[0].dtype()), "multigammaln: not implemented for ", name_of(in[0].dtype()));
-  check(p >= 1, "multigammaln: p has to be greater than or equal to 1, got ", p);
+Tensor Mvlgamma::compose(Inputs in) const {
+  check(in[0].dtype() != DType::boolean, "mvlgamma: The input tensor may not be a boolean tensor.");
+  check<NotImplemented>(!is_complex(in[0].dtype()), "mvlgamma: not implemented for ", name_of(in[0].dtype()));
+  check(p >= 1, "mvlgamma: p has to be greater than or equal to 1, got ", p);
   const Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   // The last half is a zero to add: it leaves no -0.
   const Tensor halves = cast_to((arange_of(p) - num(p - 1)) * 0.5, x.dtype());

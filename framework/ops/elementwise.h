@@ -45,6 +45,7 @@ struct ClampMax : Op {
 struct Rsub : Op {
   static constexpr Signature signature = "rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "other - alpha * input.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Scalar alpha;
   static constexpr std::tuple fields{&Rsub::alpha};
@@ -79,12 +80,12 @@ struct Frexp : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Multigammaln : Op {
-  static constexpr Signature signature = "multigammaln(input: Tensor, p: int) -> Tensor";
+struct Mvlgamma : Op {
+  static constexpr Signature signature = "mvlgamma(input: Tensor, p: int) -> Tensor";
   static constexpr auto doc = "Log of the multivariate gamma function of dimension p.";
   static constexpr InplaceRule inplace{.offered = true};
   int64_t p;
-  static constexpr std::tuple fields{&Multigammaln::p};
+  static constexpr std::tuple fields{&Mvlgamma::p};
   Tensor compose(Inputs in) const;
 };
 
@@ -99,6 +100,6 @@ struct Isclose : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ElementwiseOps = OpList<ClampMinTensor, ClampMin, ClampMaxTensor, ClampMax, Rsub, FloatPower, Ldexp, Frexp, Multigammaln, Isclose>;
+using ElementwiseOps = OpList<ClampMinTensor, ClampMin, ClampMaxTensor, ClampMax, Rsub, FloatPower, Ldexp, Frexp, Mvlgamma, Isclose>;
 
 }  // namespace weir

@@ -38,6 +38,7 @@ struct GridSampler : Op {
   static constexpr Signature signature =
       "grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler_forward of images or volumes.";
+  static constexpr Module module = Module::function;
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
@@ -51,6 +52,7 @@ struct GridSampler2d : Op {
   static constexpr Signature signature =
       "grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of images.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr OutRule out{Out::none};
@@ -64,6 +66,7 @@ struct GridSampler3d : Op {
   static constexpr Signature signature =
       "grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of volumes.";
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr OutRule out{Out::none};

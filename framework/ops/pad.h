@@ -7,6 +7,7 @@ namespace weir {
 struct ConstantPad : Op {
   static constexpr Signature signature = "constant_pad_nd(input: Tensor, pad: list[int], value: Number = 0) -> Tensor";
   static constexpr auto doc = "`value` added (or, where negative, elements cut) before and after each axis, the last axis first.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims pad;
   Scalar value;

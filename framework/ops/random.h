@@ -155,6 +155,7 @@ struct MaskScale : Op {
 struct Dropout : Op {
   static constexpr Signature signature = "dropout(input: Tensor, p: float, train: bool) -> Tensor";
   static constexpr auto doc = "Elements zeroed with probability p, the others scaled by 1 / (1 - p). Source: Hinton et al. 2012.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   static constexpr InplaceRule inplace{.offered = true};
   double p;

@@ -10,6 +10,7 @@ constexpr double least_normal(DType t) { return t == DType::float64 ? 0x1p-1022 
 struct Poisson : Op {
   static constexpr Signature signature = "poisson(input: Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Counts of Poisson distributions of the rates in input. Shape: input's. RuntimeError for a negative rate.";
+  static constexpr Module module = Module::function;
   static constexpr Notation notation = "elements";
   static constexpr OutRule out{Out::none};
   Generator* generator;

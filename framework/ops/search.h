@@ -21,6 +21,7 @@ struct Bucketize : Op {
   static constexpr Signature signature =
       "bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor";
   static constexpr auto doc = "The bucket of each element between sorted boundaries (1-d).";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{.takes = Out::exact, .no_numbers = 0b1};
   bool out_int32, right;
   static constexpr std::tuple fields{&Bucketize::out_int32, &Bucketize::right};

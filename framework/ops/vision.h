@@ -7,6 +7,7 @@ namespace weir {
 struct ChannelShuffle : Op {
   static constexpr Signature signature = "channel_shuffle(input: Tensor, groups: int) -> Tensor";
   static constexpr auto doc = "Channels of (N, C, *) taken in turn from `groups` groups, row-major. Source: Zhang et al. 2017.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t groups;
   static constexpr std::tuple fields{&ChannelShuffle::groups};
@@ -16,6 +17,7 @@ struct ChannelShuffle : Op {
 struct PixelShuffle : Op {
   static constexpr Signature signature = "pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor";
   static constexpr auto doc = "(*, C r^2, H, W) -> (*, C, H r, W r), row-major. Source: Shi et al. 2016.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t upscale_factor;
   static constexpr std::tuple fields{&PixelShuffle::upscale_factor};
@@ -25,6 +27,7 @@ struct PixelShuffle : Op {
 struct PixelUnshuffle : Op {
   static constexpr Signature signature = "pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor";
   static constexpr auto doc = "(*, C, H r, W r) -> (*, C r^2, H, W), the inverse of pixel_shuffle.";
+  static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t downscale_factor;
   static constexpr std::tuple fields{&PixelUnshuffle::downscale_factor};
@@ -35,6 +38,7 @@ struct ConvTbc : Op {
   static constexpr Signature signature = "conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor";
   static constexpr auto doc =
       "A convolution over time first. Shapes: (T, B, C_in), (K, C_in, C_out), (C_out) to (T + 2 pad - K + 1, B, C_out).";
+  static constexpr Module module = Module::function;
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};

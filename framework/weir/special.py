@@ -19,7 +19,7 @@ for _name, _source in (
         ("log1p", "log1p"), ("logit", "logit"), ("logsumexp", "logsumexp"), ("sinc", "sinc"),
         ("xlogy", "xlogy"), ("xlog1py", "xlog1py"), ("i0", "i0"), ("i0e", "i0e"), ("i1", "i1"), ("i1e", "i1e"),
         ("ndtri", "ndtri"), ("log_ndtr", "log_ndtr"), ("entr", "entr"), ("polygamma", "polygamma"),
-        ("multigammaln", "multigammaln"), ("gammainc", "igamma"), ("gammaincc", "igammac")):
+        ("multigammaln", "mvlgamma"), ("gammainc", "igamma"), ("gammaincc", "igammac")):
     if _pick(_source) is not None:
         globals()[_name] = _pick(_source)
 

@@ -279,3 +279,12 @@ def test_isinstance_says_of_each_class_what_it_says_in_pytorch(path):
 def test_what_only_arrays_of_numpy_have_is_no_method(name):
     """Programs tell arrays and tensors apart by such names; of a tensor only the form in place is a method."""
     assert not hasattr(torch.ones(1), name) and not hasattr(weir.ones(1), name) and hasattr(weir.ones(1), name + "_")
+
+
+def test_functions_that_are_no_methods_in_pytorch_are_none_here():
+    """Programs ask `hasattr` what a tensor can do, and give subclasses methods of such names."""
+    known = {"matrix_rank"}  # refused by a name of its own, as `eig` and `lstsq` are
+    filled = {"bernoulli_fill_", "drawn_fill_", "normal_fill_", "random_range_"}  # the parts of `bernoulli_`, `exponential_`, `normal_` and `random_`
+    more = {name for name in set(dir(weir.Tensor)) - set(dir(torch.Tensor)) if not name.startswith("_")}
+    assert more == known | filled
+    assert weir.isnan(weir.ones(1)).item() is False and weir.celu_(weir.ones(1)).item() == 1

@@ -82,12 +82,14 @@ def _method(function, core, name):
     return method
 
 
-def alias(name: str, target: str) -> None:
-    """Gives the core's op `target`, its method and its in-place form a second name."""
+def alias(name: str, target: str, method=True) -> None:
+    """Gives the core's op `target` a second name, and with `method` its method and its in-place form too."""
     op = _C.ops["torch"].get(target) or functions.get(target)
     if op is None:
         return
     functions.setdefault(name, op)
+    if not method:
+        return
     methods.setdefault(name, op)
     if hasattr(Tensor, target + "_") or target + "_" in methods:
         methods.setdefault(name + "_", getattr(Tensor, target + "_", None) or methods[target + "_"])

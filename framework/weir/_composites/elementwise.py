@@ -10,7 +10,7 @@ for _name, _target in (
         ("arcsinh", "asinh"), ("arctanh", "atanh"), ("arctan2", "atan2"), ("negative", "neg"), ("fix", "trunc"),
         ("clip", "clamp"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div"),
         ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
-        ("sgn", "sign"), ("mvlgamma", "multigammaln")):
+        ("sgn", "sign")):
     alias(_name, _target)
 # Not the same objects: `sub` warns of an alpha by place, `subtract` does not.
 functions["subtract"], methods["subtract"] = (_renamed(ops["torch"]["sub"], "subtract"),) * 2

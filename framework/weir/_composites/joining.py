@@ -8,7 +8,7 @@ from ._register import alias, composite
 _hidden = weir._C.ops["hidden"]
 
 for _name, _target in (("concat", "cat"), ("concatenate", "cat"), ("row_stack", "vstack")):
-    alias(_name, _target)
+    alias(_name, _target, method=False)
 
 
 def _tensors(args):

@@ -12,7 +12,7 @@ _RULES: dict = {}
 
 #: What may be asked of a sparse tensor's shape and dtype alone, or runs through its other methods.
 _PLAIN = frozenset("""dim ndimension size numel nelement element_size is_floating_point is_complex is_conj is_neg backward is_signed
-    is_inference is_same_size get_device is_distributed has_names float double half bfloat16 long int short char byte bool cfloat
+    is_inference is_same_size get_device is_distributed float double half bfloat16 long int short char byte bool cfloat
     cdouble new_tensor is_shared adjoint module_load""".split())
 _OBJECT = frozenset("""__class__ __new__ __init__ __getattribute__ __setattr__ __delattr__ __dir__ __reduce__ __sizeof__ __getstate__
     __init_subclass__ __subclasshook__ __torch_function__ __doc__ __dict__ __weakref__ __module__""".split())
