@@ -14,6 +14,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/scatter.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -38,13 +39,6 @@ void check_selectable(int64_t rows, int64_t picked) {
 
 std::array<Meta, 2> ordered_meta(const Tensor& x, const Dims& sizes) {
   return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
-}
-
-// The gradient of values picked along dim goes back to where they were.
-Tensors put_back(const Saved& s, const Tensor& dy, int64_t dim) {
-  if (!dy) return {Tensor()};
-  if (s.input_meta(0).sizes.n == 0) return {dy};
-  return {scatter_add_of(zeros_as(s, 0, dy), dim, s.output(1), dy)};
 }
 
 }  // namespace
@@ -445,7 +439,7 @@ std::array<Meta, 2> Sort::infer(Inputs in) const {
   auto [values, indices] = ordered_meta(in[0], in[0].sizes());
   return {with_strides(values, in[0]), with_strides(indices, in[0])};
 }
-Tensors Sort::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
+Tensors Sort::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true); }
 std::array<Meta, 2> Topk::infer(Inputs in) const {
   int d = wrap_dim(dim, in[0].ndim(), "topk");
   check(in[0].dtype() != DType::boolean, "topk does not support bool dtypes on CPU");
@@ -455,7 +449,7 @@ std::array<Meta, 2> Topk::infer(Inputs in) const {
   if (in[0].ndim()) sizes[d] = k;
   return ordered_meta(in[0], sizes);
 }
-Tensors Topk::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
+Tensors Topk::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true); }
 
 Meta Embedding::infer(Inputs in) const {
   check(in[0].ndim() == 2, "embedding: 'weight' must be 2-D");

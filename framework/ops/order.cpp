@@ -10,6 +10,7 @@
 #include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/scatter.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -40,17 +41,6 @@ std::array<Meta, 2> picked_meta(const char* op, const Tensor& x, int64_t dim, bo
   check<IndexError>(x.ndim() == 0 || x.sizes()[d] > 0, op, "(): Expected reduction dim ", d, " to have non-zero size.");
   check_ordered(op, x, kinds, copied);
   return pair_of(x, reduced_sizes(x.sizes(), x.ndim() ? axis_bit(d) : 0, keepdim));
-}
-
-// The gradient of values goes back to where they stood.
-Tensors put_back(const Saved& s, Tensor dy, int64_t dim, bool keepdim) {
-  if (!dy) return {Tensor()};
-  const Meta& m = s.input_meta(0);
-  if (m.sizes.n == 0) return {dy};
-  if (m.sizes.product() == 0) return {zeros_of(Meta(m.sizes, dy.dtype(), dy.device()))};
-  Tensor at = s.output(1);
-  if (!keepdim) dy = fn::unsqueeze(dy, dim), at = fn::unsqueeze(at, dim);
-  return {scatter_add_of(zeros_of(Meta(m.sizes, dy.dtype(), dy.device())), dim, at, dy)};
 }
 
 // Source: PyTorch's evenly_distribute_backward: all elements equal to the chosen one share its gradient.
@@ -100,9 +90,9 @@ Tensor quantile_of(const char* op, const Tensor& x, Tensor q, std::optional<int6
 }  // namespace
 
 std::array<Meta, 2> Cummax::infer(Inputs in) const { return running_meta("cummax", in[0], dim); }
-Tensors Cummax::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true); }
+Tensors Cummax::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true, true); }
 std::array<Meta, 2> Cummin::infer(Inputs in) const { return running_meta("cummin", in[0], dim); }
-Tensors Cummin::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true); }
+Tensors Cummin::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true, true); }
 
 std::array<Meta, 2> Kthvalue::infer(Inputs in) const {
   auto metas = picked_meta("kthvalue", in[0], dim, keepdim, no_bool, in[0].ndim() == 0);

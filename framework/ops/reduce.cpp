@@ -10,6 +10,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/known.h"
 #include "framework/ops/scan.h"
+#include "framework/ops/scatter.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -110,15 +111,6 @@ std::array<Meta, 2> with_index_meta(const char* op, const Tensor& x, int64_t dim
   check_not_empty(op, x, axes);
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
   return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
-}
-
-Tensors with_index_vjp(const Saved& s, const Tensor& dy, int64_t dim, bool keepdim) {
-  if (!dy) return {Tensor()};
-  const Meta& m = s.input_meta(0);
-  if (m.sizes.n == 0) return {dy};
-  Tensor zeros = zeros_of(Meta(m.sizes, dy.dtype(), dy.device()));
-  return {scatter_add_of(zeros, dim, restore(s.output(1), Dims{dim}, keepdim, m.sizes.n),
-                         restore(dy, Dims{dim}, keepdim, m.sizes.n))};
 }
 
 Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : fn::ne(x, num(int64_t(0))); }
@@ -235,9 +227,9 @@ Tensors Amin::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s
 Meta Argmax::infer(Inputs in) const { return arg_meta("argmax", in[0], dim, keepdim); }
 Meta Argmin::infer(Inputs in) const { return arg_meta("argmin", in[0], dim, keepdim); }
 std::array<Meta, 2> MaxDim::infer(Inputs in) const { return with_index_meta("max", in[0], dim, keepdim); }
-Tensors MaxDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
+Tensors MaxDim::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
 std::array<Meta, 2> MinDim::infer(Inputs in) const { return with_index_meta("min", in[0], dim, keepdim); }
-Tensors MinDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
+Tensors MinDim::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
 Meta MaxAll::infer(Inputs in) const { return extreme_meta("max", in[0], Dims{}, false); }
 Tensors MaxAll::vjp(const Saved& s, const Tensor& dy) const { return chosen_vjp(s, dy); }
 Meta MinAll::infer(Inputs in) const { return extreme_meta("min", in[0], Dims{}, false); }

@@ -118,6 +118,16 @@ void check_slices(const char* op, const Tensor& self, int64_t dim, const Tensor&
 
 }  // namespace
 
+Tensors put_back(const Saved& s, const Tensor& dy, int64_t dim, bool keepdim, bool often) {
+  if (!dy || s.input_meta(0).sizes.n == 0) return {dy};
+  const Tensor fresh = zeros_as(s, 0, dy);
+  if (fresh.numel() == 0) return {fresh};
+  const Tensor values = keepdim ? dy : fn::unsqueeze(dy, dim), places = keepdim ? s.output(1) : fn::unsqueeze(s.output(1), dim);
+  if (often) return {scatter_add_of(fresh, dim, places, values)};
+  fn::scatter.inplace(fresh, dim, places, values);
+  return {fresh};
+}
+
 Meta Gather::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "gather");
   check_along("gather", in[0], dim, in[1], nullptr);

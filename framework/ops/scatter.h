@@ -141,4 +141,8 @@ inline constexpr Fn<ScatterReduce> scatter_reduce;
 inline constexpr Fn<IndexReduce> index_reduce;
 }  // namespace fn
 
+/// The gradient of values that an op picked along `dim`, without that axis unless `keepdim`: it goes to their places, which are the op's output 1
+/// and differ but where an op picks one `often`.
+Tensors put_back(const Saved& s, const Tensor& dy, int64_t dim, bool keepdim, bool often = false);
+
 }  // namespace weir
