@@ -7,6 +7,7 @@
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/block_product.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/kernels/cpu/small_product.h"
 #include "framework/kernels/cpu/tiles.h"
@@ -32,6 +33,8 @@ void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
     }
     return;
   }
+  if constexpr (std::is_same_v<T, float> || (std::is_integral_v<T> && std::is_same_v<T, Acc>))
+    if (in_blocks<T>(g)) return block_product(g, a, w, bias, out);
   parallel_for(g.batch * g.n, kGrain / std::max<int64_t>(g.m * g.p, 1), [&](int64_t b, int64_t e) {
     std::vector<Acc> row(g.p);
     for (int64_t i = b; i < e; i++) {
@@ -192,47 +195,9 @@ void outer_product(Gemm g, const float* a, const float* w, float* out) {
   });
 }
 
-// R rows and C registers of columns of a product, from row i and column j on: factors are read where they are.
-template <int R, int C> void product_block(const Gemm& g, const float* a, const float* w, const float* bias, float* out, int64_t i, int64_t j) {
-  constexpr int lanes = Vec<float>::size;
-  const int64_t rows = g.a_strides[1], along = g.a_strides[2], down = g.w_strides[1], to = g.out_strides[1];
-  Vec<float> sum[R][C];
-  for (int c = 0; c < C; c++) {
-    const Vec<float> first = bias ? Vec<float>::load(bias + j + c * lanes) : Vec<float>(0.0f);
-    for (int r = 0; r < R; r++) sum[r][c] = first;
-  }
-  a += i * rows, w += j;
-  for (int64_t k = 0; k < g.m; k++, a += along, w += down) {
-    Vec<float> row[C];
-#pragma GCC unroll 8
-    for (int c = 0; c < C; c++) row[c] = Vec<float>::load(w + c * lanes);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; r++) {
-      const Vec<float> x(a[r * rows]);
-#pragma GCC unroll 8
-      for (int c = 0; c < C; c++) sum[r][c] = fma(x, row[c], sum[r][c]);
-    }
-  }
-  for (int r = 0; r < R; r++)
-    for (int c = 0; c < C; c++) sum[r][c].store(out + (i + r) * to + j + c * lanes);
-}
-
-// Products that fit the first-level cache, for which oneDNN would take as long to set up. Blocks at the edges overlap those beside them.
-constexpr int kBlockRows = kVecBytes == 64 ? 8 : 6;
-bool in_first_cache(const Gemm& g) {
-  return g.n >= kBlockRows && g.p >= 2 * Vec<float>::size && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.n * g.m * g.p <= 80 * 80 * 80 && g.m * g.p <= 6400;
-}
+// Products that fit the first-level cache, for which oneDNN would take as long to set up.
+bool in_first_cache(const Gemm& g) { return in_blocks<float>(g) && g.n >= kBlockRows && g.p >= 2 * V::size && g.n * g.m * g.p <= 80 * 80 * 80 && g.m * g.p <= 6400; }
 bool in_first_cache_if_copied(Gemm g) { return g.batch > 1 && (g.w_strides[2] = 1, in_first_cache(g)); }
-void cached_product(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
-  constexpr int64_t columns = 2 * Vec<float>::size;
-  parallel_for(g.batch, kGrain * 8 / (g.n * g.m * g.p), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; b++)
-      for (int64_t j = 0; j < g.p; j += columns)
-        for (int64_t i = 0; i < g.n; i += kBlockRows)
-          product_block<kBlockRows, 2>(g, a + b * g.a_strides[0], w + b * g.w_strides[0], bias, out + b * g.out_strides[0],
-                                       std::min(i, g.n - kBlockRows), std::min(j, g.p - columns));
-  });
-}
 
 // At most kLines rows of few factors: along them, a few registers of columns of all rows at a time.
 constexpr int64_t kWide = 4 * Vec<float>::size;
@@ -409,7 +374,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     if (g.batch == 1 && g.n <= kLines && g.m <= 4 * kLines && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.p >= kWide && type == DType::float32)
       return few_rows(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32 && g.w_strides[2] != 1 && in_first_cache_if_copied(g)) w = fresh(w), g.w_strides = three(w);
-    if (type == DType::float32 && in_first_cache(g)) return cached_product(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
+    if (type == DType::float32 && in_first_cache(g)) return block_product(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32) {
       w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);
       g.a_strides = three(a), g.w_strides = three(w);

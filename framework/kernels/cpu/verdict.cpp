@@ -10,6 +10,10 @@ namespace WEIR_ISA {
 namespace {
 
 void equal_elements(const EqualElements&, Inputs in, Outputs out) {
+  if (in[0].raw() == in[1].raw() && in[0].strides() == in[1].strides() && !is_inexact(in[0].dtype())) {  // where NaN differs from itself
+    *out[0].data<bool>() = true;
+    return;
+  }
   // In one order of memory, whichever that is, where both have it.
   const bool alike = in[0].strides() == in[1].strides() && is_non_overlapping_and_dense(in[0].sizes(), in[0].strides());
   const Tensor a = alike ? in[0] : row_major(in[0]), b = alike ? in[1] : row_major(in[1]);
