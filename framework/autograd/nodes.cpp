@@ -89,7 +89,7 @@ bool AccumulateGrad::ends() {
 
 Tensors AccumulateGrad::apply(Tensors&& grads) {
   Tensor g = std::move(grads[0]);
-  if (!g) return {};
+  if (!g || !leaf.has_flag(kRequiresGrad)) return {};  // frozen since the call
   if (before_accumulation) before_accumulation();
   check(leaf.is_batched() || !g.is_batched(), "vmap: a gradient that differs between examples cannot be added to the .grad of a tensor that they share. "
         "Ask for it by torch.func.grad or torch.autograd.grad");

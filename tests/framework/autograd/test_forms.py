@@ -302,3 +302,13 @@ def test_passes_within_a_pass_ask_for_their_own_gradients():
         y = (Inner.apply(x * v, w) * v).sum()
         return [g.tolist() for g in (*t.autograd.grad(y, x, retain_graph=True), *t.autograd.grad(y, (w, v), retain_graph=True), *t.autograd.grad(y, (x, w, v)))]
     assert grads(weir) == grads(torch)
+
+
+def test_a_leaf_that_is_frozen_after_the_call_gets_no_gradient():
+    def grads(t):
+        p, q = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
+        y = (p * q).sum()
+        p.requires_grad_(False)
+        y.backward()
+        return p.grad, q.grad.tolist()
+    assert grads(weir) == grads(torch)
