@@ -49,6 +49,7 @@ class Reducer {
   static constexpr int64_t kBlock = kTruths ? 255 : 2048, kRows = 64;
   static constexpr int64_t kBrief = 32;  // fewer numbers than these are joined for many results at once, however they lie
   static constexpr int64_t kNarrow = 32;  // fewer results than these lie in dense rows that vectors cross
+  static constexpr int64_t kInOrder = 16;  // rows that are joined one after the other
   static constexpr int64_t kShares = 16;  // parts of long columns, whatever the number of threads
 
   const std::byte* at(int64_t offset) const { return x_.raw() + offset * int64_t(item_); }
@@ -187,14 +188,17 @@ class Reducer {
       b += n;
     }
   }
-  // `rows` rows of n numbers, `step` apart, joined to `acc`: four at a time, which wait for the total once. Few columns of many rows are
+  // `rows` rows of n numbers, `step` apart, joined to `acc`: a few one after the other, as a program's own loop and PyTorch add them up, more of them
+  // four at a time, which wait for the total once. Few columns of many rows are
   // walked one after the other, others side by side: in which order a column's numbers are joined does not depend on it.
   template <class Number> static void join_rows(T* acc, const Number* src, int64_t step, int64_t rows, int64_t n) {
     constexpr int w = Vec<T>::size;
     auto vector = [](const Number* p) { return lifted<Of<T>>(vector_of<T>(p)); };
     auto single = [](const Number* p) { return lifted<Of<T>>(T(*p)); };
     auto join = [](auto a, auto b) { return Of<T>::join(a, b); };
+    const bool brief = rows <= kInOrder;
     auto four = [&](auto total, const Number* p, auto number) {
+      if (brief) return join(join(join(join(total, number(p)), number(p + step)), number(p + 2 * step)), number(p + 3 * step));
       return join(total, join(join(number(p), number(p + step)), join(number(p + 2 * step), number(p + 3 * step))));
     };
     const int64_t fours = rows / 4 * 4;

@@ -198,3 +198,11 @@ def test_every_axis_in_every_layout(layout, name):
     axes = [tuple(range(theirs.ndim)), *range(theirs.ndim)] + [(0, d) for d in range(1, theirs.ndim)] * (name != "prod")
     for dim in axes[name == "prod":]:
         assert_close(operator.attrgetter(name)(weir)(ours, dim=dim), operator.attrgetter(name)(torch)(theirs, dim=dim), rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("slabs", [2, 5, 8, 13, 16])
+def test_a_few_slabs_are_added_in_order(slabs):
+    x, total = weir.randn(slabs, 1024, 6), 0
+    for slab in x:
+        total = total + slab
+    assert weir.equal(x.sum(0), total)
