@@ -14,10 +14,12 @@ class LoadError(pickle.UnpicklingError):
 
 
 class Allowed:
-    """What a name of the file stands for: `make(*args)` builds an object; with `attributes` its state may be set."""
+    """What a name of the file stands for: `make(*args)` builds an object; with `attributes` its state may be set. Where the file holds the name itself it
+    means `value`, `make` where that is a class."""
 
-    def __init__(self, make, attributes=False, new=False):
+    def __init__(self, make, attributes=False, new=False, value=None):
         self.make, self.attributes, self.new = make, attributes, new
+        self.value = value or (make if isinstance(make, type) else None)
 
 
 _MARK = object()
@@ -47,6 +49,8 @@ class Reader:
             for opcode, argument, _ in pickletools.genops(self._file):
                 if opcode.name == "STOP":
                     result = self._pop()
+                    if isinstance(result, Allowed):
+                        raise LoadError("the pickle is a function, which it may only call")
                     if self._stack:
                         raise LoadError("the pickle leaves objects behind")
                     return result
@@ -58,9 +62,17 @@ class Reader:
         raise LoadError("the pickle has no end")
 
     def _pop(self):
+        return self._held(self._pop_name())
+
+    def _pop_name(self):
         if not self._stack or self._stack[-1] is _MARK:
             raise LoadError("the pickle takes from an empty stack")
         return self._stack.pop()
+
+    @staticmethod
+    def _held(item):
+        """What an item is where it is held and not called: of a name its class. A function is handed on, to the call that takes one."""
+        return item if not isinstance(item, Allowed) or item.value is None else item.value
 
     def _pop_mark(self):
         items = []
@@ -68,7 +80,7 @@ class Reader:
             item = self._stack.pop()
             if item is _MARK:
                 return items[::-1]
-            items.append(item)
+            items.append(self._held(item))
         raise LoadError("the pickle lacks a mark")
 
     def _top(self, kinds):
@@ -167,15 +179,15 @@ class Reader:
         self._stack.append(self._find(module, name))
 
     def _do_reduce(self, _):
-        args, what = self._pop(), self._pop()
+        args, what = self._pop(), self._pop_name()
         self._make(what, args, {})
 
     def _do_newobj(self, _):
-        args, what = self._pop(), self._pop()
+        args, what = self._pop(), self._pop_name()
         self._make(what, args, {}, new=True)
 
     def _do_newobj_ex(self, _):
-        keywords, args, what = self._pop(), self._pop(), self._pop()
+        keywords, args, what = self._pop(), self._pop(), self._pop_name()
         self._make(what, args, keywords, new=True)
 
     def _make(self, what, args, keywords, new=False):

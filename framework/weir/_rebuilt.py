@@ -119,24 +119,21 @@ def _written(t, state):
     return t
 
 
-class _Layout(str):
-    """A layout that the file names."""
-
-
 def _layout(name):
-    if name not in ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"):
+    known = {str(kind): kind for kind in vars(weir).values() if isinstance(kind, weir.layout)}
+    if name not in known:
         raise LoadError(f"an unknown layout: {name!r}")
-    return _Layout(name)
+    return known[name]
 
 
 def _rebuild_sparse_tensor(layout, parts):
-    tensors = 2 if layout == "torch.sparse_coo" else 3
-    if not isinstance(layout, _Layout) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
+    tensors = 2 if layout == weir.sparse_coo else 3
+    if layout not in (weir.sparse_coo, weir.sparse_csr, weir.sparse_csc) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
             not all(isinstance(p, Tensor) for p in parts[:tensors]) or not isinstance(parts[tensors], tuple):
         raise LoadError("a sparse tensor without indices, values or sizes")
     from weir.sparse._build import rebuild
     try:
-        return rebuild(layout.removeprefix("torch."), parts)
+        return rebuild(str(layout).removeprefix("torch."), parts)
     except (RuntimeError, TypeError, IndexError) as error:
         raise LoadError(f"a sparse tensor that cannot be made: {error}") from None
 

@@ -4,13 +4,16 @@ Trusted or not, no function that a file names is called. Objects are made of cla
 what the file holds: by `__new__` and `__setstate__`, as copying makes them. A module is not imported because a file names it, except
 weir's own. Functions may be held (an activation of a module), to be called by the program.
 """
+import builtins
 import enum
 import functools
 import importlib
 import inspect
 import pickle
+import re
 import sys
 import types
+from collections import OrderedDict, deque
 
 from _compat_pickle import IMPORT_MAPPING as _NEW_MODULES, NAME_MAPPING as _NEW_NAMES  # what Python 2's names are: pickle writes those
 
@@ -31,6 +34,10 @@ _ARRAYS = {"_reconstruct", "scalar"}  # of numpy's multiarray module; with `dtyp
 def home_in_pytorch(obj, name):
     """The module under which files name a class or function of weir's, so that PyTorch finds it too; None for others."""
     home = pickle.whichmodule(obj, name).split(".")
+    if home == ["torch", "return_types"]:  # as our own say they are, whoever holds that name
+        return "torch.return_types"
+    if home[0] == "_weir" and getattr(sys.modules["weir"], name, None) is obj:
+        return "torch"
     if home[0] != "weir":
         return None
     paths = [".".join(home[:n]) for n in range(1, len(home) + 1)]  # in what file it stands is ours alone
@@ -45,6 +52,10 @@ def find(module, name):
     if module == "copyreg" and name == "_reconstructor":
         return _reconstructor
     module, name = _NEW_NAMES.get((module, name), (_NEW_MODULES.get(module, module), name))
+    if (module, name) in _STANDS_FOR:
+        return _STANDS_FOR[module, name]
+    if module == "builtins" and isinstance(error := getattr(builtins, name, None), type) and issubclass(error, BaseException):
+        return error
     if (module, name) == ("builtins", "getattr"):
         return _bound
     home = module.partition(".")[0]
@@ -97,6 +108,31 @@ def _bound(obj, name):
     return types.MethodType(value, obj)
 
 
+def _kind_of(constant):
+    """What a pickle means by type: the class of a constant, which has no name."""
+    if constant not in (None, ..., NotImplemented):
+        raise LoadError("the file asks for the type of what is no constant")
+    return type(constant)
+
+
+def _pattern(text, flags=0):
+    if not isinstance(text, (str, bytes)) or type(flags) is not int:
+        raise LoadError("a pattern of what is no text")
+    return re.compile(text, flags)
+
+
+_STANDS_FOR = {("builtins", "Ellipsis"): ..., ("builtins", "NotImplemented"): NotImplemented, ("builtins", "type"): _kind_of, ("re", "_compile"): _pattern}
+
+
+def _is_plain(cls):
+    """Whether calling the class runs no code but that of Python's own containers and errors: it fills itself as they do."""
+    for base in (set, frozenset, list, dict, OrderedDict, deque, BaseException):
+        if isinstance(cls, type) and issubclass(cls, base):
+            own = next(c for c in cls.__mro__ if c.__module__ in ("builtins", "collections"))
+            return type(cls) is type and cls.__new__ is own.__new__ and cls.__init__ is own.__init__
+    return False
+
+
 def _reconstructor(cls, base, state):
     """Objects in the manner of the first protocols."""
     if base is not object or state is not None:
@@ -113,7 +149,7 @@ def _new(cls, args, keywords):
 
 def make(what, args, keywords, new):
     """(object, is it new) of the class `what`, as a pickle asks for it. What is found and not made is not the file's to change."""
-    if what in (_bound, op_named) or isinstance(what, type) and issubclass(what, enum.Enum):
+    if what in (_bound, op_named, _kind_of, _pattern) or isinstance(what, type) and issubclass(what, enum.Enum):
         return what(*args, **keywords), False
     return _made(what, args, keywords, new), True
 
@@ -130,18 +166,20 @@ def _made(what, args, keywords, new):
         return what(*args)
     if isinstance(what, type) and what.__name__ in _DATA.get(what.__module__, ()):
         return _new(what, args, keywords) if new else what(*args, **keywords)
+    if not new and _is_plain(what):
+        return what(*args, **keywords)
     if getattr(what, "__name__", "") in _ARRAYS | {"dtype"}:
         return _array(what, args)
     raise LoadError(f"the file calls {getattr(what, '__module__', '?')}.{getattr(what, '__qualname__', what)}, which no file may")
 
 
 def _array(what, args):
-    """A part of a numpy array. Arrays of objects would be pickles in the pickle."""
+    """A part of a numpy array. An array of objects is filled with what the file lists; a single one would be a pickle in the pickle."""
     import numpy
     kinds = [a for a in args if isinstance(a, numpy.dtype)]
     if what is numpy.dtype and not isinstance(args[0], str) or any(k.hasobject for k in kinds):
-        raise LoadError("an array of objects")
+        raise LoadError("an object in an array")
     made = numpy.dtype(args[0], False, True) if what is numpy.dtype else what(*args)  # a copy, since its state will be set
-    if isinstance(made, numpy.dtype) and made.hasobject:
-        raise LoadError("an array of objects")
+    if isinstance(made, numpy.dtype) and made.hasobject and made != numpy.dtype(object):
+        raise LoadError("objects in parts of an array")
     return made

@@ -72,6 +72,10 @@ class _Pickler(pickle._Pickler):
             return self._named("torch", str(obj).rpartition(".")[2])
         if isinstance(obj, Tensor):
             return self._save_tensor(obj)
+        if isinstance(obj, weir.device):
+            return self.save_reduce(_Named("torch", "device"), (obj.type,) if obj.index is None else (obj.type, obj.index), obj=obj)
+        if isinstance(obj, weir.layout):
+            return self.save_reduce(_Named("torch.serialization", "_get_layout"), (str(obj),), obj=obj)
         if type(obj) is weir.Size:
             return self.save_reduce(_Named("torch", "Size"), (tuple(obj),), obj=obj)
         return super().save(obj, save_persistent_id)
@@ -220,8 +224,8 @@ def _latin1(text, encoding="latin1"):
 _KNOWN = {
     ("collections", "OrderedDict"): Allowed(OrderedDict, attributes=True),
     ("collections", "Counter"): Allowed(Counter),
-    ("torch", "Size"): Allowed(_size),
-    ("torch", "device"): Allowed(_device),
+    ("torch", "Size"): Allowed(_size, value=weir.Size),
+    ("torch", "device"): Allowed(_device, value=weir.device),
     ("torch._utils", "_rebuild_tensor_v2"): Allowed(_rebuild_tensor_v2),
     ("torch._utils", "_rebuild_tensor_v3"): Allowed(_rebuild_tensor_v3),
     ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
@@ -232,7 +236,7 @@ _KNOWN = {
     ("_codecs", "encode"): Allowed(_latin1),
     **{(module, kind.__name__): Allowed(kind) for module in ("builtins", "__builtin__")
        for kind in (set, frozenset, complex, slice)},
-    **{(module, "bytearray"): Allowed(_bytearray) for module in ("builtins", "__builtin__")},
+    **{(module, "bytearray"): Allowed(_bytearray, value=bytearray) for module in ("builtins", "__builtin__")},
 }
 _safe_globals = {}  # (module, name) -> Allowed, what the user trusts files to name
 
@@ -244,6 +248,8 @@ def _find(module, name):
         return "uint8"
     if (module, name) == ("torch", "Tensor"):
         return Tensor
+    if module == "torch.return_types" and isinstance(kind := getattr(weir.return_types, name, None), type):
+        return Allowed(kind)
     if module == "torch" and isinstance(getattr(weir, name, None), weir.dtype):
         return getattr(weir, name)
     found = _KNOWN.get((module, name)) or _safe_globals.get((module, name))

@@ -125,3 +125,15 @@ def test_marked_views_keep_their_marks():
         conj, neg = (through(source.save, reader.load, view) for view in (z.conj(), z.conj().imag))
         assert conj.is_conj() and neg.is_neg()
         assert conj.tolist() == z.conj().tolist() and neg.tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+@pytest.mark.parametrize("writer, reader", [(torch, weir), (weir, torch), (weir, weir)], ids=["theirs", "ours", "both"])
+def test_devices_layouts_and_classes(writer, reader, weights_only, tmp_path):
+    t = writer
+    writer.save({"device": t.device("cuda", 1), "layout": t.strided, "kind": set, "dtype": t.float16, "size": t.Size([2])}, tmp_path / "file")
+    got = reader.load(tmp_path / "file", weights_only=weights_only)
+    assert got["device"] == reader.device("cuda:1") and got["layout"] == reader.strided and got["kind"] is set
+    assert got["dtype"] is reader.float16 and got["size"] == reader.Size([2])
+    writer.save(t.arange(4.0).reshape(2, 2).max(0), tmp_path / "named")
+    assert reader.load(tmp_path / "named", weights_only=False).indices.tolist() == [1, 1]

@@ -7,13 +7,13 @@ import functools
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import zipfile
 
 import numpy as np
 import pytest
 import torch
-
 import weir
 
 
@@ -114,7 +114,7 @@ class Calls:
 @pytest.mark.parametrize("value", [
     Calls(os.system, ("touch bad",)), Calls(subprocess.Popen, (["touch", "bad"],)), Calls(eval, ("open('bad', 'w')",)),
     Calls(getattr, (pathlib.Path("bad"), "touch")), Calls(pathlib.Path.touch, (pathlib.Path("bad"),)), Calls(double, (1,)), Calls(Options, (1,)),
-    Calls(np.load, ("bad",)), Calls(np.dtype, ("O",)), Calls(weir.save, (1, "bad")), Calls(functools.partial, (os.system, "touch bad"))], ids=lambda v: named(v.call[0]))
+    Calls(np.load, ("bad",)), Calls(np.dtype, ("O,O",)), Calls(np.core.multiarray.scalar, (np.dtype("O"), b"cos\nsystem\n(S'touch bad'\ntR.")), Calls(weir.save, (1, "bad")), Calls(functools.partial, (os.system, "touch bad"))], ids=lambda v: named(v.call[0]))
 def test_no_file_calls_a_function(value, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     archive = zipfile.ZipFile("file", "w")
@@ -155,3 +155,21 @@ def test_by_default_only_data_is_read(tmp_path):
     weir.save(Options(), tmp_path / "file")
     with pytest.raises(pickle.UnpicklingError, match="Options"):
         weir.load(tmp_path / "file")
+
+
+class Kinds(set):
+    pass
+
+
+class Refusal(Exception):
+    pass
+
+
+@pytest.mark.parametrize("value", [
+    Kinds([1]), Refusal("a", 3), ValueError("a"), np.array([1, "a", None], dtype=object), re.compile("a+"), type(None), ..., NotImplemented, {"t": set, "u": list},
+    collections.defaultdict(set, a={1})], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("writer, reader", [(torch, weir), (weir, torch), (weir, weir)], ids=["theirs", "ours", "both"])
+def test_plain_data_of_python(value, writer, reader, tmp_path):
+    writer.save(value, tmp_path / "file")
+    got = reader.load(tmp_path / "file", weights_only=False)
+    assert type(got) is type(value) and repr(got) == repr(value)
