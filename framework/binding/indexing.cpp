@@ -87,6 +87,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
   }
   int named = specified(items, n);
   if (Py_ssize_t start, stop; n == 1 && named > x.ndim() && PySlice_Check(items[0])) step_of(items[0], &start, &stop);  // its own error comes first
+  check<IndexError>(x.ndim() > 0 || named != 1, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number");
   check<IndexError>(named <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
   Indexed r{x, {}};
   int64_t dim = 0;

@@ -151,6 +151,7 @@ PYBIND11_MODULE(_weir, m) {
   init_size(m);
   init_tensor_type(m);
   init_ops(m);
+  init_schema(m);
   init_arguments(m);
   init_autograd(m);
   init_saved(m);

@@ -30,7 +30,7 @@ struct OpFunction {
   PyObject* name;
   bool inplace, takes_no_places, method;
 };
-extern PyTypeObject OpFunctionType;
+extern PyTypeObject OpFunctionType, OpMethodType;
 
 // Interned parameter names per op, so that keywords compare by pointer.
 std::vector<PyObject*>& names_of(const OpType& type) {
@@ -374,8 +374,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
 }
 
 PyObject* describe(PyObject* self, PyObject* instance, PyObject*) {
-  if (!instance || instance == Py_None) return Py_NewRef(self);
-  return PyMethod_New(self, instance);
+  return !instance || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
 
 PyObject* get_name(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<OpFunction*>(self)->name); }
@@ -385,17 +384,44 @@ PyObject* get_doc(PyObject* self, void*) {
   return PyUnicode_FromString(text.c_str());
 }
 PyObject* function_repr(PyObject* self) { return PyUnicode_FromFormat("<op %U>", reinterpret_cast<OpFunction*>(self)->name); }
-PyGetSetDef function_getset[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+// What a call may leave out: as of a function in Python, which PyTorch's meshgrid is, and programs look for a parameter so.
+template <bool kNamed> PyObject* get_defaults(PyObject* self, void*) {
+  return guarded([&] {
+    const Signature& s = *reinterpret_cast<OpFunction*>(self)->overloads->front()->signature;
+    const py::object read = py::module_::import("ast").attr("literal_eval");
+    py::dict named;
+    py::list placed;
+    for (int i = 0; i < s.n; i++) {
+      const Param& p = s.params[i];
+      if (p.fallback.empty()) continue;
+      if (p.keyword_only) named[py::str(std::string(p.name))] = read(std::string(p.fallback));
+      else placed.append(read(std::string(p.fallback)));
+    }
+    const py::object all = kNamed ? py::object(named) : py::object(py::tuple(placed));
+    return py::len(all) ? all.inc_ref().ptr() : Py_NewRef(Py_None);
+  });
+}
+PyGetSetDef function_getset[] = {{"__kwdefaults__", get_defaults<true>, nullptr, nullptr, nullptr},
+                                 {"__defaults__", get_defaults<false>, nullptr, nullptr, nullptr},
+                                 {"__name__", get_name, nullptr, nullptr, nullptr},
                                  {"__qualname__", get_name, nullptr, nullptr, nullptr},
                                  {"__doc__", get_doc, nullptr, nullptr, nullptr}, {}};
 
+// A function stays one as an attribute of a class, as PyTorch's builtins do (`activation = torch.tanh` in a module); a method of Tensor binds to it.
 PyTypeObject OpFunctionType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject OpMethodType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 }  // namespace
 
 Tensor operand(PyObject* o) {
   if (is_tensor(o)) return unwrap(o);
   return number_operand(o);  // an array of NumPy's has its own operators, which make a tensor again: as in PyTorch
+}
+
+PyObject* as_method(PyObject* o) {
+  if (!Py_IS_TYPE(o, &OpFunctionType)) return Py_NewRef(o);
+  auto* f = reinterpret_cast<OpFunction*>(o);
+  return make_op_function(PyUnicode_AsUTF8(f->name), *f->overloads, f->inplace, true);
 }
 
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
@@ -409,7 +435,7 @@ PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
 }
 
 PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace, bool method) {
-  auto* f = PyObject_New(OpFunction, &OpFunctionType);
+  auto* f = PyObject_New(OpFunction, method ? &OpMethodType : &OpFunctionType);
   f->vectorcall = vectorcall;
   f->overloads = new std::vector<OpType*>(std::move(overloads));
   f->name = PyUnicode_InternFromString(name.c_str());
@@ -423,22 +449,23 @@ PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloa
   return reinterpret_cast<PyObject*>(f);
 }
 
-static constexpr const char* kModuleNames[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden", "torch"};  // by Module
-
 // `copy`, `uniform`, `fill` and others like them are methods in place only, as in PyTorch: programs know arrays of NumPy's by such names.
-static bool only_in_place(const OpType& type) { return type.inplace.offered && (type.module == Module::method || type.signature->name == "fill"); }
+bool only_in_place(const OpType& type) { return type.inplace.offered && (type.module == Module::method || type.signature->name == "fill"); }
 
 // `weir._C.ops`: {module: {name: function}}, and methods on Tensor where the first parameter is a tensor.
 void init_ops(py::module_& m) {
   OpFunctionType.tp_name = "weir.OpFunction";
   OpFunctionType.tp_basicsize = sizeof(OpFunction);
-  OpFunctionType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  OpFunctionType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE;
   OpFunctionType.tp_vectorcall_offset = offsetof(OpFunction, vectorcall);
   OpFunctionType.tp_call = PyVectorcall_Call;
-  OpFunctionType.tp_descr_get = describe;
   OpFunctionType.tp_getset = function_getset;
   OpFunctionType.tp_repr = function_repr;
-  if (PyType_Ready(&OpFunctionType) < 0) throw py::error_already_set();
+  OpMethodType.tp_name = "weir.OpMethod";
+  OpMethodType.tp_base = &OpFunctionType;
+  OpMethodType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  OpMethodType.tp_descr_get = describe;
+  if (PyType_Ready(&OpFunctionType) < 0 || PyType_Ready(&OpMethodType) < 0) throw py::error_already_set();
 
   std::vector<std::pair<std::string, std::vector<OpType*>>> groups;
   for (OpType* t : registry()) {
@@ -454,45 +481,20 @@ void init_ops(py::module_& m) {
     std::vector<OpType*> inplace;
     std::copy_if(overloads.begin(), overloads.end(), std::back_inserter(inplace), [](OpType* t) { return t->inplace.offered; });
     if (method && !only_in_place(*overloads[0])) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), py::reinterpret_steal<py::object>(make_op_function(name, overloads, false, true)).ptr());
-    const char* module = kModuleNames[int(where)];
+    const char* module = module_name(where);
     if (!modules.contains(module)) modules[module] = py::dict();
     modules[module][name.c_str()] = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     if (inplace.empty()) continue;
-    py::object g = py::reinterpret_steal<py::object>(make_op_function(name + "_", inplace, true));
-    if (method || where == Module::torch) PyDict_SetItemString(TensorType.tp_dict, (name + "_").c_str(), g.ptr());
-    modules[module][(name + "_").c_str()] = g;
+    if (method || where == Module::torch)
+      PyDict_SetItemString(TensorType.tp_dict, (name + "_").c_str(), py::reinterpret_steal<py::object>(make_op_function(name + "_", inplace, true, true)).ptr());
+    modules[module][(name + "_").c_str()] = py::reinterpret_steal<py::object>(make_op_function(name + "_", inplace, true));
   }
   PyType_Modified(&TensorType);
   m.attr("ops") = modules;
   m.def("_renamed", [](py::handle op, const std::string& name) {
     auto* f = reinterpret_cast<OpFunction*>(op.ptr());
-    return py::reinterpret_steal<py::object>(make_op_function(name, *f->overloads, f->inplace));
+    return py::reinterpret_steal<py::object>(make_op_function(name, *f->overloads, f->inplace, Py_IS_TYPE(op.ptr(), &OpMethodType)));
   }, "The same op under another name.");
-  m.def("schema", [] {
-    py::list out;
-    for (OpType* t : registry()) {
-      const Signature& s = *t->signature;
-      py::dict d;
-      d["name"] = std::string(s.name) + (s.overload.empty() ? "" : "." + std::string(s.overload));
-      d["signature"] = std::string(s.text);
-      d["doc"] = t->doc;
-      d["module"] = kModuleNames[int(t->module)];
-      d["kind"] = t->geometry ? "view" : t->compose ? "composite" : "kernel";
-      d["notation"] = t->notation.text;
-      d["dynamic_shape"] = t->dynamic_shape;
-      d["inplace"] = t->inplace.offered;
-      if (t->calling.creates) d["factory"] = true;
-      if (t->module == Module::function) d["method"] = false;
-      if (only_in_place(*t)) d["only_in_place"] = true;
-      d["differentiable"] = t->gradient.exists && (t->vjp || t->compose);
-      py::list devices;
-      for (int i = 0; i < kNumDevices; i++)
-        if (t->kernels[i]) devices.append(std::string(name_of(DeviceType(i))));
-      d["kernels"] = devices;
-      out.append(d);
-    }
-    return out;
-  }, "Every op: name, signature, doc, module, kind, index notation, in-place form, devices with a kernel.");
 }
 
 }  // namespace weir

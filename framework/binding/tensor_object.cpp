@@ -454,7 +454,7 @@ void init_tensor_type(py::module_& m) {
   }, "Lets each of two objects have the other's class, attributes and tensor.");
   // Methods written in Python join the C type, so that no Python subclass slows its construction.
   m.def("_add_method", [](const std::string& name, py::object value) {
-    PyDict_SetItemString(TensorType.tp_dict, name.c_str(), value.ptr());
+    PyDict_SetItemString(TensorType.tp_dict, name.c_str(), py::reinterpret_steal<py::object>(as_method(value.ptr())).ptr());
     PyType_Modified(&TensorType);
   });
   m.def("_add_slots", [](py::object repr, py::object str, py::object iter) {

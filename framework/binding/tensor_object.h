@@ -35,6 +35,7 @@ void set_python_error() noexcept;  // from inside a catch block
 
 void init_tensor_type(pybind11::module_& m);
 void init_ops(pybind11::module_& m);
+void init_schema(pybind11::module_& m);
 void init_autograd(pybind11::module_& m);
 void init_random(pybind11::module_& m);
 void init_numpy(pybind11::module_& m);

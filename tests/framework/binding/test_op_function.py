@@ -101,3 +101,14 @@ def test_out_of_a_composite_is_resized_and_cast():
     out = weir.empty(0, dtype=weir.float64)
     assert weir.outer(weir.ones(2), weir.arange(3.0), out=out) is out
     assert out.tolist() == [[0.0, 1.0, 2.0]] * 2
+
+
+def test_functions_are_no_methods_of_the_classes_that_hold_them():
+    class Held:
+        act, conv, write = weir.sigmoid, weir.conv2d, weir.relu_
+    assert Held().act(weir.zeros(1)).item() == 0.5 and Held().write(-weir.ones(1)).item() == 0
+    assert weir.ones(1).sigmoid_().item() == weir.Tensor.sigmoid(weir.ones(1)).item() == weir.ones(1).absolute().sigmoid().item()
+
+
+def test_a_function_tells_its_defaults():
+    assert weir.meshgrid.__kwdefaults__ == {"indexing": None} and weir.softmax.__defaults__ == (None,)
