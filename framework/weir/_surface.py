@@ -19,6 +19,7 @@ _MODULES = frozenset("""
 _HOLDS = {
     "serialization": "save load",
     "sparse._build": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_compressed_tensor",
+    "sparse._pattern": "_convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo",
     "sparse._public": "hspmm smm spmm dsmm saddmm",
     "_interchange": "from_dlpack to_dlpack",
     "_as_torch": "as_torch missing_names",

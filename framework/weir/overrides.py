@@ -209,6 +209,9 @@ class _Asking:
             args = (args[0], *args[1])  # rules see operands side by side, as PyTorch's
         return _ask(self, self._function, args, kwargs)
 
+    def __getattr__(self, name):  # what an op says of itself, as `__kwdefaults__`
+        return getattr(self._function, name)
+
     def __eq__(self, other):
         return self._function is getattr(other, "_function", other)
 

@@ -1,5 +1,7 @@
 """Names and forms that published libraries use (transformers, diffusers, e3nn, torch_geometric, monai, torch_optimizer)."""
 import pickle
+import typing
+import warnings
 
 import pytest
 import torch
@@ -195,3 +197,28 @@ def test_a_call_of_attention_is_asked_for_kernels_of_cuda():
         with pytest.raises(AttributeError):
             call.dropout = 0.5
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("value, kind", [({"a": 1}, dict[str, int]), ([1], typing.List[int]), ([1, "a"], typing.List[int]), ((1, "a"), typing.Tuple[int, str]), ((1,), typing.Tuple[int, str]),
+                                         (None, typing.Optional[int]), ("a", typing.Optional[int]), ({"a": "b"}, typing.Dict[str, int])])
+def test_isinstance_of_what_containers_hold(value, kind):
+    assert weir.jit.isinstance(value, kind) == torch.jit.isinstance(value, kind)
+
+
+def test_compressed_indices():
+    for t in (torch, weir):
+        starts = t._convert_indices_from_coo_to_csr(t.tensor([0, 1, 1]), 3, out_int32=True)
+        assert starts.tolist() == [0, 1, 3, 3] and starts.dtype == t.int32
+        assert t._convert_indices_from_csr_to_coo(t.tensor([0, 1, 3, 3]), t.tensor([5, 6, 7]), transpose=True).tolist() == [[5, 6, 7], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("call", [lambda t: t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(8, 2), 1), lambda t: t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(9, 3, batch_first=True), 1),
+                                  lambda t: t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(8, 2, batch_first=True), 1), lambda t: t.nn.utils.weight_norm(t.nn.Linear(2, 2))])
+def test_warnings_of_what_is_old_or_slow(call):
+    found = []
+    for t in (torch, weir):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            call(t)
+        found.append([(w.category, str(w.message)) for w in seen])
+    assert found[0] == found[1]

@@ -1,4 +1,5 @@
 """Names under the module in which PyTorch keeps them."""
+from ._compatibility import compatibility  # noqa: F401
 from .tracer import Tracer, symbolic_trace, wrap  # noqa: F401
 
 

@@ -2,10 +2,13 @@
 
 Saving and loading scripted programs raises NotImplementedError.
 """
+import builtins as _builtins
 import contextlib as _contextlib
 import functools as _functools
 import inspect as _inspect
 import types as _types
+import typing as _typing
+import warnings as _warnings
 from typing import Any as _Any, Final  # noqa: F401
 
 from weir._absent import PassThrough as _PassThrough, absent as _absent
@@ -58,6 +61,7 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
     say `float`."""
     if obj is None:
         return script
+    _warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
     return _taking_floats(obj) if type(obj) is _types.FunctionType else obj
 
 
@@ -136,9 +140,23 @@ def annotate(the_type, the_value):
 
 
 def isinstance(obj, target_type):  # noqa: A001
-    """Python's isinstance, for classes and tuples of them."""
-    import builtins
-    return builtins.isinstance(obj, target_type)
+    """Python's isinstance, for classes and tuples of them; of `List[int]`, `dict[str, Tensor]`, `Tuple[int, str]` and `Optional` what they hold is asked too."""
+    if _builtins.isinstance(target_type, tuple):
+        return any(isinstance(obj, kind) for kind in target_type)
+    origin, held = _typing.get_origin(target_type), _typing.get_args(target_type)
+    if origin in (_typing.Union, _types.UnionType):
+        return any(isinstance(obj, kind) for kind in held)
+    if target_type is None:
+        return obj is None
+    if origin is not None:
+        if not _builtins.isinstance(obj, origin):
+            return False
+        if origin is dict:
+            return all(isinstance(k, held[0]) and isinstance(v, held[1]) for k, v in obj.items())
+        if origin is tuple and not (len(held) == 2 and held[1] is ...):
+            return len(obj) == len(held) and all(map(isinstance, obj, held))
+        return all(isinstance(item, held[0]) for item in obj)
+    return _builtins.isinstance(obj, target_type)
 
 
 def is_scripting():

@@ -16,6 +16,18 @@ def sorted_starts(numbers, count):
     return starts
 
 
+def _convert_indices_from_coo_to_csr(input, size, *, out_int32=False):
+    """Where each of `size` rows begins among the sorted row numbers `input`: (size + 1,)."""
+    return sorted_starts(input, size).to(weir.int32 if out_int32 else weir.int64)
+
+
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False):
+    """Rows and columns (2, nnz) of the entries of a matrix by rows; columns and rows with `transpose`."""
+    rows = weir.arange(crow_indices.shape[0] - 1).repeat_interleave(crow_indices.diff())
+    both = weir.stack([col_indices, rows] if transpose else [rows, col_indices])
+    return both.to(weir.int32) if out_int32 else both
+
+
 class Pattern:
     """Rows and columns (int64, (nnz,)) of the entries of a matrix of `shape`.
 

@@ -1,6 +1,7 @@
 """Transformer layers. Source: Vaswani et al. 2017; `norm_first` after Xiong et al. 2020."""
 
 import copy
+import warnings
 
 import weir
 import weir.nn.functional as F
@@ -112,6 +113,26 @@ class TransformerDecoderLayer(Module):
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
+def _no_fast_path(layer):
+    """Why PyTorch's encoder of such layers uses no nested tensors; None where it does."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    if layer.norm_first:
+        return ".norm_first was True"
+    if not attention.batch_first:
+        return ".self_attn.batch_first was not True(use batch_first for better inference performance)"
+    if attention.in_proj_weight is None:
+        return ".self_attn._qkv_same_embed_dim was not True"
+    if attention.in_proj_bias is None:
+        return ".self_attn was passed bias=False"
+    if layer.activation not in (F.relu, F.gelu):
+        return ".activation_relu_or_gelu was not True"
+    if layer.norm1.eps != layer.norm2.eps:
+        return ".norm1.eps was not equal to encoder_layer.norm2.eps"
+    return ".self_attn.num_heads is odd" if attention.num_heads % 2 else None
+
+
 class TransformerEncoder(Module):
     """`num_layers` copies of an encoder layer, then an optional norm."""
 
@@ -119,6 +140,10 @@ class TransformerEncoder(Module):
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = False  # there are none; PyTorch says of which layers it has none either
+        if enable_nested_tensor and (why := _no_fast_path(encoder_layer)):
+            warnings.warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because encoder_layer{why}", stacklevel=2)
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         _check_masks(src, src_key_padding_mask, mask)

@@ -1,5 +1,7 @@
 """Weight normalisation by a hook before forward, PyTorch's older form. Source: Salimans & Kingma 2016."""
 
+import warnings
+
 import weir
 from weir.nn.parameter import Parameter, is_lazy
 
@@ -34,7 +36,8 @@ class WeightNorm:
 
 
 def weight_norm(module, name="weight", dim=0):
-    """Replaces the parameter by a norm per index of dim and a direction. Returns module."""
+    """Replaces the parameter by a norm per index of dim and a direction. Returns module. Deprecated: see parametrizations.weight_norm."""
+    warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=2)
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in module._table("forward_pre").values()):
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook, weight = WeightNorm(name, dim), getattr(module, name)
