@@ -89,6 +89,7 @@ DIFFERENTIABLE = {
     "layer_norm": (lambda t, f, x: f.layer_norm(x, (128,)), TOKENS),
     "layer_norm, affine": (lambda t, f, x, w, b: f.layer_norm(x, (128,), w, b), TOKENS, (128,), (128,)),
     "linear": (lambda t, f, x, w, b: f.linear(x, w, b), TOKENS, (512, 128), (512,)),
+    "linear of one row": (lambda t, f, x, w, b: f.linear(x, w, b), (1, 512), (1536, 512), (1536,)),
     "linear to one": (lambda t, f, x, w, b: f.linear(x, w, b), (4096, 16), (1, 16), (1,)),
     "linear from three": (lambda t, f, x, w, b: f.linear(x, w, b), (20000, 3), (8, 3), (8,)),
     "topk 50": (lambda t, f, x: x.topk(50)[0], distinct(16, 5000)),

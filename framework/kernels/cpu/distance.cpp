@@ -33,6 +33,7 @@ template <class T> struct Two {
   T finish(T sum) const { return std::sqrt(sum); }
   T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / distance; }
   T slope(T d, T, T factor) const { return factor * d; }
+  static Vec<T> plus_slope(Vec<T> sum, Vec<T> d, Vec<T> factor) { return fma(factor, d, sum); }
 };
 template <class T> struct Most {
   T p;
@@ -152,6 +153,20 @@ template <class T, class Norm> void factors(const Norm& norm, const T* distance,
 // The gradients of kCount rows of x from their distances to the turned rows.
 template <int64_t kCount, class T, class Norm>
 void pull(const Norm& norm, const T* x, const T* turned, int64_t m, int64_t ld, const T* d, const T* factor, T* to) {
+  if constexpr (requires(Vec<T> v) { norm.plus_slope(v, v, v); }) {  // in registers, which the compiler does not keep an array in
+    constexpr int64_t w = Vec<T>::size;
+    for (int64_t k = 0; k < m; k++) {
+      Vec<T> sum[kCount], own[kCount];
+      for (int64_t i = 0; i < kCount; i++) sum[i] = Vec<T>(T(0)), own[i] = Vec<T>(x[i * m + k]);
+      for (int64_t j = 0; j < ld; j += w) {
+        const Vec<T> other = Vec<T>::load(turned + k * ld + j);
+#pragma GCC unroll 4
+        for (int64_t i = 0; i < kCount; i++) sum[i] = norm.plus_slope(sum[i], own[i] - other, Vec<T>::load(factor + i * ld + j));
+      }
+      for (int64_t i = 0; i < kCount; i++) to[i * m + k] = sum_lanes(sum[i]);
+    }
+    return;
+  }
   for (int64_t k = 0; k < m; k++) {
     T sum[kCount][kLanes] = {};
     for (int64_t j = 0; j < ld; j += kLanes)

@@ -244,6 +244,38 @@ bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
   return true;
 }
 
+// Runs `loop`, which takes halves as they are, over lines of them; what is one number for a line becomes a float first. False where lines do not lie so, or are short.
+bool run_lines_of_halves(const Space& s, DType stored, Loop loop, const void* op) {
+  constexpr int64_t kShort = 32;
+  const int in = s.n - 1;
+  if (!loop || s.n < 2 || s.sizes[in] < kShort) return false;
+  uint32_t fixed = 0;
+  for (int k = 0; k < s.count; k++) {
+    const Operand& o = s.ops[k];
+    if (!o.data || (o.dtype == stored && o.strides[in] == 1)) continue;
+    if (k == 0 || o.strides[in] != 0) return false;
+    fixed |= 1u << k;
+  }
+  const int64_t n = s.sizes[in];
+  parallel_for(volume_of(s, s.n) / n, kGrain / n, [&](int64_t b, int64_t e) {
+    for_lines(s, b, e, [&](const int64_t* offset, int64_t count) {
+      for (int64_t line = 0; line < count; line++) {
+        const void* data[kMaxOperands] = {};
+        float number[kMaxOperands];
+        const std::byte* at[kMaxOperands] = {};
+        for (int k = 0; k < s.count; k++)
+          if (s.ops[k].data) at[k] = s.ops[k].data + (offset[k] + line * s.ops[k].strides[s.n - 2]) * int64_t(size_of(s.ops[k].dtype));
+        for (int k = 1; k < s.count; k++) {
+          data[k - 1] = at[k];
+          if (fixed >> k & 1) convert(s.ops[k].dtype, at[k], 0, DType::float32, &number[k], 1, 1), data[k - 1] = &number[k];
+        }
+        loop(op, const_cast<std::byte*>(at[0]), data, fixed >> 1, n);
+      }
+    });
+  });
+  return true;
+}
+
 }  // namespace
 
 std::unordered_map<const void*, PointwiseOp>& pointwise_ops() {
@@ -262,13 +294,13 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     run_pointwise(name, loops, compute, op, in, own);
     return run_copy(own, out);
   }
-  // Most calls: everything contiguous, of one shape and type, or a single number.
+  // Most calls: everything dense in one order, of one shape and type, or a single number.
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
   uint32_t fixed = 0;
   const Loop halves = tile != DType::float32 ? nullptr : out.dtype() == DType::bfloat16 ? loops.bf16 : out.dtype() == DType::float16 ? loops.f16 : nullptr;
   const DType stored = halves ? out.dtype() : tile;
-  bool simple = out.dtype() == stored && out.is_contiguous();
+  bool simple = out.dtype() == stored && (out.is_contiguous() || is_non_overlapping_and_dense(out.sizes(), out.strides()));
   for (size_t k = 0; simple && k < in.size(); k++) {
     if (!in[k]) continue;
     if (in[k].numel() == 1) {
@@ -276,7 +308,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       data[k] = number[k];
       fixed |= 1u << k;
     } else {
-      simple = in[k].dtype() == stored && in[k].is_contiguous() && in[k].sizes() == out.sizes();
+      simple = in[k].dtype() == stored && in[k].sizes() == out.sizes() && (in[k].strides() == out.strides() || (in[k].is_contiguous() && out.is_contiguous()));
       data[k] = in[k].raw();
     }
   }
@@ -304,6 +336,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       space.ops[k + 1].data = number[k], space.ops[k + 1].dtype = tile;
     }
   if (run_lines(space, tile, tile == DType::float32 ? loops.f32_lines : tile == DType::float64 ? loops.f64_lines : nullptr, op)) return;
+  if (run_lines_of_halves(space, stored, halves, op)) return;
   const int whole = axes_of_blocks(space);
   if (!whole) return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
   const int64_t volume = volume_of(space, whole);

@@ -178,9 +178,9 @@ void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, 
     }
 }
 
-// A column times a row, along whichever is longer.
+// A column times a row, along the rows of the result but where these are shorter than a vector.
 void outer_product(Gemm g, const float* a, const float* w, float* out) {
-  if (g.p < g.n) {
+  if (g.p < std::min<int64_t>(g.n, V::size)) {
     std::swap(a, w);
     g = turned(g);
   }

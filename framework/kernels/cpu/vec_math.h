@@ -79,11 +79,12 @@ inline F32 scaled(F32 p, F32 n) {
 }
 
 constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
-/// exp(r) - 1 of |r| <= ln(2) / 2. Coefficients: Cephes expf.
-inline F32 expm1_small(F32 r) {
-  F32 p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  return fma(p, r * r, r);
+/// (exp(r) - 1 - r) / r^2 of |r| <= ln(2) / 2. Coefficients: Cephes expf.
+inline F32 exp_tail(F32 r) {
+  return polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
 }
+/// exp(r) - 1 of such r.
+inline F32 expm1_small(F32 r) { return fma(exp_tail(r), r * r, r); }
 /// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r) - 1, n, and n as the low bits of a number.
 inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
   const F32 y = fma(x, F32(1.44269504088896341f), F32(kRounding));
@@ -92,12 +93,12 @@ inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
   return expm1_small(fma(*n, F32(-1.42860682030941723e-6f), r));
 }
 inline F32 exp_reduced(F32 x, F32* n, I32* low) { return expm1_reduced(x, n, low) + F32(1); }
-/// exp(x) for x in [-104, 89].
+/// exp(x) for x in [-104, 89]. What r and 1 + r are rounded by is added again: 1 argument in 100 is not rounded to the nearest number, of 10 without.
 inline F32 exp_within(F32 x) {
-  F32 n;
-  I32 low;
-  F32 p = exp_reduced(x, &n, &low);
-  return scaled(p, n);
+  const F32 n = fma(x, F32(1.44269504088896341f), F32(kRounding)) - F32(kRounding);
+  const F32 far = fma(n, F32(-0.693145751953125f), x), r = fma(n, F32(-1.42860682030941723e-6f), far);
+  const F32 lost = fma(n, F32(-1.42860682030941723e-6f), far - r), y = F32(1) + r;
+  return scaled(y + ((r - (y - F32(1))) + fma(exp_tail(r), r * r, lost)), n);
 }
 /// exp(x) for x in [-80, 80], whose exponent is a normal number's.
 inline F32 exp_near(F32 x) {
@@ -123,14 +124,24 @@ inline F32 mantissa(F32 x, F32* e) {
 #endif
 }
 
-/// log(2^e (1 + f)). Coefficients: Cephes logf.
-inline F32 log_of(F32 e, F32 f) {
-  F32 z = f * f;
-  F32 p = polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+/// log(1 + f) - f + f^2 / 2. Coefficients: Cephes logf.
+inline F32 log_tail(F32 f) {
+  const F32 p = polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
                          2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
-  F32 y = fma(e, F32(-2.12194440e-4f), p * f * z);
-  y = fma(z, F32(-0.5f), y);
+  return p * f * (f * f);
+}
+/// log(2^e (1 + f)).
+inline F32 log_of(F32 e, F32 f) {
+  F32 y = fma(e, F32(-2.12194440e-4f), log_tail(f));
+  y = fma(f * f, F32(-0.5f), y);
   return fma(e, F32(0.693359375f), f + y);
+}
+/// The same to base 10: e and f times the leading digits of log10(2) and log10(e), then what these products are rounded by, so that powers of 10 come out whole.
+inline F32 log10_of(F32 e, F32 f) {
+  const F32 whole = e * F32(0.30078125f), part = f * F32(0.43359375f), sum = whole + part;
+  const F32 lost = (part - (sum - whole)) + fma(f, F32(0.43359375f), -part);
+  const F32 rest = fma(e, F32(2.48745663981195213739e-4f), fma(f, F32(7.00731903251827651129e-4f), fma(f * f, F32(-0.5f), log_tail(f)) * F32(0.4342944819032518f)));
+  return sum + (lost + rest);
 }
 
 inline bool any(Mask<float> m) {
@@ -182,13 +193,16 @@ inline Vec<float> expm1(Vec<float> x) {
   return copysign(lanes::scaled(e + (F(1) - least), n), x);
 }
 
-inline Vec<float> log(Vec<float> x) {
+template <Vec<float> (*of)(Vec<float>, Vec<float>)> Vec<float> log_by(Vec<float> x) {
   using F = Vec<float>;
-  F e, m = lanes::mantissa(x, &e), y = lanes::log_of(e, m - F(1));
+  F e, m = lanes::mantissa(x, &e), y = of(e, m - F(1));
   Mask<float> plain = (x > F(0)) & (x <= largest(x));
   if (!lanes::any(!plain)) return y;
   return where(plain, y, where(x == F(0), F(-INFINITY), where(x > F(0), x, F(NAN))));
 }
+
+inline Vec<float> log(Vec<float> x) { return log_by<lanes::log_of>(x); }
+inline Vec<float> log10(Vec<float> x) { return log_by<lanes::log10_of>(x); }
 
 /// log(u) with what rounding 1 + x to u has lost, to first order. Source: Kahan, in Goldberg 1991, theorem 4.
 inline Vec<float> log1p(Vec<float> x) {

@@ -103,3 +103,15 @@ def test_bfloat16_of_three():
     same_bits(weir.addcmul(*map(to_weir, (x, y, z)), value=0.7), torch.addcmul(x, y, z, value=0.7))
     same_bits(to_weir(x).clamp(-0.3, 0.4), x.clamp(-0.3, 0.4))
     same_bits(weir.lerp(*map(to_weir, (x, y)), 0.3), torch.lerp(x, y, 0.3))
+
+
+def test_powers_of_ten_have_whole_logarithms():
+    powers = [10.0**n for n in range(-30, 31)]
+    assert weir.tensor(powers).log10().tolist() == [float(n) for n in range(-30, 31)]
+
+
+def test_exp_is_rounded_to_the_nearest_number_but_for_a_few():
+    x = torch.linspace(-80, 80, 100_001)
+    exact = x.double().exp()
+    off = (weir.exp(to_weir(x)).double().numpy() != exact.float().double().numpy()).mean()
+    assert off < 0.03
