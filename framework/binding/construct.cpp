@@ -282,7 +282,7 @@ Tensor finish_new(Tensor t, bool requires_grad) {
 Device device_argument(py::handle o) {
   Device d;
   if (!o.is_none()) check<TypeError>(to_device(o.ptr(), &d), "device: expected a device or str, got ", Py_TYPE(o.ptr())->tp_name);
-  check<AssertionError>(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  check_available(d);
   return d;
 }
 

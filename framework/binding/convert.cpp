@@ -73,10 +73,13 @@ bool truth_of(PyObject* o) {
 static Device parse_device(const std::string& text) {
   std::string name = text.substr(0, text.find(':'));
   Device d;
-  if (name == "cpu") d.type = DeviceType::cpu;
-  else if (name == "cuda") d.type = DeviceType::cuda;
-  else if (name == "meta") d.type = DeviceType::meta;
-  else throw Error("Expected one of cpu, cuda, meta device type at start of device string: " + text);
+  const auto known = std::find(std::begin(kDeviceNames), std::end(kDeviceNames), name);
+  if (known == std::end(kDeviceNames)) {
+    std::string all;
+    for (std::string_view n : kDeviceNames) (all += all.empty() ? "" : ", ") += n;
+    throw Error("Expected one of " + all + " device type at start of device string: " + text);
+  }
+  d.type = DeviceType(known - std::begin(kDeviceNames));
   if (size_t colon = text.find(':'); colon != text.npos) {
     std::string digits = text.substr(colon + 1);
     check(!digits.empty() && digits.size() < 4 && digits.find_first_not_of("0123456789") == digits.npos,

@@ -275,6 +275,7 @@ bool spread(Storage& s, std::vector<BatchAxis> axes) {
 }
 
 StorageRef new_storage(size_t bytes, Device device) {
+  if (device.type != DeviceType::cpu) check_available(device);
   std::byte* data = device.type == DeviceType::cpu ? allocate(bytes) : nullptr;
   Storage* s = new_object();
   s->trace = current_trace;

@@ -32,7 +32,7 @@ Meta in_format(Meta m, std::optional<MemoryFormat> format, const char* op) {
 
 Device place_of_new(const std::optional<Device>& told, Device otherwise) {
   Device d = told.value_or(otherwise);
-  check<AssertionError>(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  check_available(d);
   return d;
 }
 

@@ -215,7 +215,7 @@ struct Split : Op {
 
 struct SplitSizes : Op {
   static constexpr Signature signature =
-      "split.sizes(input: Tensor, split_size_or_sections: Sequence[int], dim: int = 0) -> list[Tensor]";
+      "split.sizes(input: Tensor, split_size: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of the given sizes along dim; they must sum to its size.";
   static constexpr CallRule calling{.numpy_names = false};
   Places sizes;

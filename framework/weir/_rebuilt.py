@@ -100,12 +100,12 @@ def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
 
 def _rebuild_from_type_v2(make, kind, args, state):
     """A tensor of a class, or with attributes that a program wrote on it."""
-    kind = kind.make if isinstance(kind, Allowed) else kind
-    if not isinstance(make, Allowed) or make.make not in _MAKERS or not isinstance(args, tuple):
+    kind, make = (named.make if isinstance(named, Allowed) else named for named in (kind, make))
+    if make not in _MAKERS or not isinstance(args, tuple):
         raise LoadError("a tensor that no function of tensors makes")
     if not isinstance(kind, type) or not issubclass(kind, Tensor):
         raise LoadError(f"a tensor of a class that is none: {kind!r:.80}")
-    made = make.make(*args)
+    made = make(*args)
     return _written(made if type(made) is kind else weir._C._make_subclass(kind, made, made.requires_grad), state)
 
 
@@ -120,10 +120,10 @@ def _written(t, state):
 
 
 def _layout(name):
-    known = {str(kind): kind for kind in vars(weir).values() if isinstance(kind, weir.layout)}
-    if name not in known:
+    kind = getattr(weir, str(name).removeprefix("torch."), None)
+    if not isinstance(kind, weir.layout) or str(kind) != name:
         raise LoadError(f"an unknown layout: {name!r}")
-    return known[name]
+    return kind
 
 
 def _rebuild_sparse_tensor(layout, parts):

@@ -91,12 +91,10 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     r = self
     if device is not None:
         target = Device(device)
-        if target.type == "cuda":
-            raise AssertionError("Torch not compiled with CUDA enabled")
         if target.type != self.device.type:
-            if target.type != "meta":
+            if target.type == "cpu":
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            return _torch["empty_like"](self, dtype=dtype, device=target)
+            return _torch["empty_like"](self, dtype=dtype, device=target)  # refuses a device that is not built
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
@@ -337,6 +335,12 @@ def _rebuild(storage, dtype, offset, size, stride, requires_grad, conj, neg):
     t = _torch["_conj"](t) if conj else t
     t = _torch["_neg_view"](t) if neg else t
     return t.detach().requires_grad_(requires_grad)
+
+
+def _rebuild_from_type_v2(make, kind, args, state):
+    """What PyTorch pickles a tensor with attributes, or of a subclass, by."""
+    from ._rebuilt import _rebuild_from_type_v2 as rebuild
+    return rebuild(make, kind, args, state)
 
 
 def _rebuild_meta(dtype, size, stride, requires_grad):

@@ -267,7 +267,8 @@ def install():
     _add_method("layout", property(lambda self: _strided()))
     for name in ("share_memory_", "is_shared"):
         _add_method(name, _shared(name))
-    copyreg.pickle(type(_weir.ops["torch"]["add"]), _reduce_op)
+    for op in (_weir.ops["torch"]["add"], Tensor.add):
+        copyreg.pickle(type(op), _reduce_op)
     for made in Tensor.__subclasses__():  # before this module could hear of them
         _weir._keep_operators(made)
     device = _weir.device

@@ -1,6 +1,16 @@
 """Helpers that libraries import from `torch._utils`."""
 import weir
 
+_IN_PICKLES = {"_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_sparse_tensor"}
+
+
+def __getattr__(name):
+    """What tensors are made by that PyTorch pickled without `save`; their storages are `storage._load_from_bytes`."""
+    if name not in _IN_PICKLES:
+        raise AttributeError(f"module 'weir._utils' has no attribute '{name}'")
+    from . import _rebuilt
+    return getattr(_rebuilt, name)
+
 
 def _accumulate(iterable, fn=lambda x, y: x + y):
     """Running totals."""

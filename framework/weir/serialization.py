@@ -221,6 +221,7 @@ def _latin1(text, encoding="latin1"):
     return text.encode("latin1")
 
 
+_get_layout = _layout  # as PyTorch's pickles name it
 _KNOWN = {
     ("collections", "OrderedDict"): Allowed(OrderedDict, attributes=True),
     ("collections", "Counter"): Allowed(Counter),

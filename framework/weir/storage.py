@@ -271,3 +271,13 @@ def untyped_storage(self):
 def storage(self):
     """The numbers of self's memory, all of them, whatever part of it self shows."""
     return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
+
+
+def _load_from_bytes(data):
+    """The storage in a pickle that PyTorch wrote without `save`: for `_utils._rebuild_tensor_v2`. Raises LoadError."""
+    import io
+
+    from ._legacy_format import read_legacy
+    from ._rebuilt import _Storages
+    from .serialization import _find
+    return read_legacy(io.BytesIO(data), _find, None, _Storages)

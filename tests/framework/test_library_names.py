@@ -222,3 +222,55 @@ def test_warnings_of_what_is_old_or_slow(call):
             call(t)
         found.append([(w.category, str(w.message)) for w in seen])
     assert found[0] == found[1]
+
+
+def test_names_of_devices_that_are_not_built():
+    def outcome(t, call):
+        try:
+            return str(call(t))
+        except Exception as error:
+            return type(error)
+    for call in (lambda t: t.device("mps"), lambda t: t.device("xpu:1"), lambda t: t.device("mps") == t.device("cpu"), lambda t: t.ones(2).to("mps"), lambda t: t.device("abacus"),
+                 lambda t: t.ones(2, device="xpu"), lambda t: t.device("hpu").type):
+        assert outcome(weir, call) == outcome(torch, call)
+    with pytest.raises(RuntimeError, match="not linked with support for mps"):
+        weir.empty(2, device="mps")
+
+
+def test_sizes_and_named_results_are_trees_of_their_kind():
+    def told(t):
+        found = t.ones(2, 2).max(0)
+        return str(t.utils._pytree.tree_flatten([t.Size([2, 3]), found])[1]), type(t.utils._pytree.tree_map(lambda x: x, found)).__name__
+    assert told(weir) == told(torch)
+
+
+def test_split_takes_its_sizes_by_name():
+    for t in (torch, weir):
+        x = t.arange(6)
+        assert [len(part) for part in x.split(split_size=[1, 5])] == [1, 5] and [len(part) for part in x.split(split_size=4)] == [4, 2]
+        assert [len(part) for part in t.split(tensor=x, split_size_or_sections=[1, 5])] == [1, 5]
+
+
+def test_members_of_modules_by_a_function():
+    for t in (torch, weir):
+        model = t.nn.Sequential(t.nn.Linear(1, 1), t.nn.Linear(1, 1, bias=False))
+        assert [name for name, _ in model._named_members(lambda module: module._parameters.items())] == ["0.weight", "0.bias", "1.weight"]
+
+
+def test_a_trace_draws_as_pytorchs_does():
+    def number(t, **given):
+        t.manual_seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            t.jit.trace(lambda x: x + t.randn(3), t.ones(3), **given)
+        return t.rand(1).item()
+    assert number(weir) == number(torch) and number(weir, check_trace=False) == number(torch, check_trace=False)
+
+
+def test_parts_of_traced_modules_are_copied_by_their_names():
+    from weir.fx.graph_module import _CodeOnlyModule, _copy_attr
+    source, target = weir.nn.Sequential(weir.nn.Sequential(weir.nn.Linear(2, 3))), weir.nn.Module()
+    _copy_attr(source, target, "0.0.weight")
+    _copy_attr(source, target, "0.0.bias")
+    assert target.get_submodule("0.0").bias is source[0][0].bias
+    assert [name for name, _ in _CodeOnlyModule(dict(source.__dict__)).named_parameters()] == ["0.0.weight", "0.0.bias"]

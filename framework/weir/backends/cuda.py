@@ -1,5 +1,6 @@
 """Switches of the CUDA back end, which this build has not."""
 import contextlib
+import warnings
 
 from weir._C import Tensor as _Tensor
 from weir._absent import absent_names as _absent_names
@@ -43,7 +44,9 @@ cudnn_sdp_enabled, enable_cudnn_sdp = _switch("cudnn")
 
 @contextlib.contextmanager
 def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
-    """The kernels of attention to choose from; on the CPU there is one, whatever is chosen."""
+    """The kernels of attention to choose from; on the CPU there is one, whatever is chosen. Deprecated: see nn.attention.sdpa_kernel."""
+    warnings.warn("`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be removed. Please see "
+                  "`torch.nn.attention.sdpa_kernel()` for the new context manager, with updated signature.", FutureWarning, stacklevel=3)
     before = dict(_kernels)
     _kernels.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
     try:

@@ -26,6 +26,9 @@ def is_tf32_supported():
     return False
 
 
+_initialized = False  # libraries ask for it by this name
+
+
 def is_initialized():
     return False
 

@@ -9,20 +9,32 @@ from weir.nn import Module
 _count = itertools.count()
 
 
-def _copy_attribute(source, target, path):
-    *prefix, field = path.split(".")
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"  # in `meta`: what a copy of the module keeps of its root's attributes
+
+
+class _CodeOnlyModule(Module):
+    """A module that is no more than attributes, to be traced again."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.__dict__ = body
+
+
+def _copy_attr(from_module, to_module, target):
+    """Puts the module, parameter or tensor of a dotted name at the same place of another module; modules on the way are made."""
+    *prefix, field = target.split(".")
     for atom in prefix:
-        child = getattr(source, atom, None)
-        if child is None:
+        child, there = getattr(from_module, atom, None), getattr(to_module, atom, None)
+        if child is None or child is there:  # with a module came all that is in it
             return
-        if not hasattr(target, atom):
-            setattr(target, atom, Module())
-        source, target = child, getattr(target, atom)
-    value = getattr(source, field)
+        if there is None:
+            setattr(to_module, atom, Module())
+        from_module, to_module = child, getattr(to_module, atom)
+    value = getattr(from_module, field)
     if isinstance(value, weir.Tensor) and not isinstance(value, weir.nn.Parameter):
-        target.register_buffer(field, value)
+        to_module.register_buffer(field, value)
     else:
-        setattr(target, field, value)
+        setattr(to_module, field, value)
 
 
 class GraphModule(Module):
@@ -43,7 +55,7 @@ class GraphModule(Module):
         for node in graph.nodes:
             if node.op in ("get_attr", "call_module"):
                 if isinstance(root, Module):
-                    _copy_attribute(root, self, node.target)
+                    _copy_attr(root, self, node.target)
                 elif node.target not in root:
                     raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not provided in `root`!")
         if isinstance(root, dict):

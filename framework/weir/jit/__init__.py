@@ -89,11 +89,16 @@ def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check
     """func itself, once it ran on the example inputs. What depends on values is decided anew in each call."""
     if func is None:
         return _functools.partial(trace, example_inputs=example_inputs)
-    if check_trace and (example_inputs is not None or example_kwarg_inputs is not None):
-        from weir import Tensor, no_grad
+    _warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    if example_inputs is not None or example_kwarg_inputs is not None:
+        from weir import Tensor, get_rng_state, no_grad
         args = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs or ())
+        before = get_rng_state()
         with no_grad():
             func(*args, **(example_kwarg_inputs or {}))
+            drawn = not before.equal(get_rng_state())
+            for _ in range(3 * (check_trace and drawn)):  # as often as PyTorch's check draws, so that a program goes on with its numbers
+                func(*args, **(example_kwarg_inputs or {}))
     return func
 
 

@@ -6,6 +6,8 @@ import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import Any, Callable, NamedTuple
 
+import weir
+
 Context, PyTree = Any, Any
 
 
@@ -113,6 +115,7 @@ def _enter(cls, flatten, unflatten, with_keys=None):
 
 _list_flatten, _list_unflatten, _list_flatten_with_keys = _enter(list, lambda x: (x, None), lambda v, c: list(v))
 _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = _enter(tuple, lambda x: (list(x), None), lambda v, c: tuple(v))
+_enter(weir.Size, lambda x: (list(x), None), lambda v, c: weir.Size(v))
 _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = _enter(dict, *_mapping(dict))
 _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = _enter(OrderedDict, *_mapping(OrderedDict))
 _odict_flatten, _odict_unflatten = _ordereddict_flatten, _ordereddict_unflatten
@@ -159,8 +162,8 @@ def _get_node_type(tree):
         return cls
     if is_namedtuple_instance(tree):
         return namedtuple
-    if isinstance(tree, tuple) and type(tree).__module__ == "torch.return_types":
-        return tuple
+    if isinstance(tree, tuple) and cls.__module__ == "torch.return_types":  # each a kind of its own, made when it is first met
+        _enter(cls, lambda x: (list(x), None), lambda v, c: cls(v))
     return cls
 
 

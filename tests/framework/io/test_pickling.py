@@ -74,3 +74,19 @@ except TypeError:
     print("refused")
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "refused\n"
+
+
+def test_plain_pickles_of_pytorch_are_read(tmp_path):
+    """Caches of libraries are pickles without torch.save; under `-m weir` their names are found here."""
+    noted = torch.ones(2)
+    noted.note = "written"
+    value = {"t": torch.arange(6.0).reshape(2, 3).t(), "h": torch.ones(2, dtype=torch.bfloat16), "p": torch.nn.Parameter(torch.zeros(3)), "s": torch.eye(2).to_sparse(), "n": noted}
+    (tmp_path / "plain.pkl").write_bytes(pickle.dumps(value))
+    program = f"""
+import pickle, torch
+v = pickle.load(open({str(tmp_path / "plain.pkl")!r}, "rb"))
+print(v["t"].tolist(), v["t"].stride(), v["h"].dtype, type(v["p"]).__name__, v["p"].requires_grad, v["s"].to_dense().tolist(), v["n"].note)
+"""
+    (tmp_path / "program.py").write_text(program)
+    results = [subprocess.run([sys.executable, *how, str(tmp_path / "program.py")], capture_output=True, text=True) for how in ((), ("-m", "weir"))]
+    assert results[0].returncode == 0 and results[1].stdout == results[0].stdout, results[1].stderr

@@ -184,11 +184,12 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
             raise AttributeError(f"`{name}` is not an {label}")
         return found
 
-    def _named_members(self, table, prefix, recurse, remove_duplicate):
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
+        """Pairs of dotted name and what get_members_fn(module) gives pairs of."""
         seen = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
-            for name, value in getattr(module, table).items():
+            for name, value in get_members_fn(module):
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:
@@ -197,7 +198,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True):
         """Pairs of dotted name and Parameter; a shared one once."""
-        yield from self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True):
         """The Parameters in order of registration."""
@@ -206,7 +207,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True):
         """Pairs of dotted name and buffer."""
-        yield from self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True):
         """The buffers in order of registration."""
