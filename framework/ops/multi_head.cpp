@@ -87,7 +87,10 @@ Tensors MultiHeadAttention::compose(Inputs in) const {
     heads = fn::matmul(attention, v);
   }
   check<IndexError>(in[10].ndim() != 1, "multi_head_attention_forward: expected a matrix as out_proj_weight, got sizes ", in[10].sizes());
-  Tensor output = fn::linear(fn::flatten(fn::permute(heads, Dims{2, 0, 1, 3}), int64_t(2)), in[10], in[11]);
+  const Tensor joined = fn::permute(heads, Dims{2, 0, 1, 3});  // as rows of a matrix, whose bias is part of the product
+  const Dims& n = joined.sizes();
+  const Tensor rows = fn::linear(fn::reshape(joined, Dims{n[0] * n[1], n[2] * n[3]}), in[10], in[11]);
+  Tensor output = fn::reshape(rows, Dims{n[0], n[1], rows.size(-1)});
   if (attention && weights == "mean") attention = fn::mean(attention, Dims{1});
   if (!batched) {
     output = fn::squeeze(output, Dims{1});
