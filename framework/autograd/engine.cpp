@@ -68,11 +68,11 @@ thread_local Turn Turn::now;
 class Task {
  public:
   Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
-      : options_(options), results_(inputs.size()) {
+      : options_(options), pruned_(!inputs.empty()), results_(inputs.size()) {
     for (size_t i = 0; i < roots.size(); i++) seed(roots[i], i < grads.size() ? grads[i] : Tensor());
     discover();
     for (size_t i = 0; i < inputs.size(); i++) capture(inputs[i], i);
-    if (!inputs.empty()) prune();
+    if (pruned_) prune();
   }
 
   Tensors run() {
@@ -256,7 +256,7 @@ class Task {
     if (!skip) {
       std::optional<Shown> shown;
       if (sum) shown.emplace(*node, std::move(sum));
-      const Taken turn({node.get(), left_out(*node)});
+      const Taken turn({node.get(), pruned_ ? left_out(*node) : 0});
       out = node->apply(std::move(grads));
     }
     if (lent && !out.empty() && out[0].get() == lent) out[0] = Tensor();  // the node has added to it
@@ -300,6 +300,7 @@ class Task {
 
   Count count_;
   BackwardOptions options_;
+  bool pruned_;  // to what leads to `inputs`; else every gradient is wanted
   std::vector<State> states_;
   std::unordered_map<const Node*, uint32_t> slots_;  // of the first `found_` states, in a pass that is not alone
   size_t found_ = 0;
