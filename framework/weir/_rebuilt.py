@@ -101,7 +101,7 @@ def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
 def _rebuild_from_type_v2(make, kind, args, state):
     """A tensor of a class, or with attributes that a program wrote on it."""
     kind, make = (named.make if isinstance(named, Allowed) else named for named in (kind, make))
-    if make not in _MAKERS or not isinstance(args, tuple):
+    if not any(make is known for known in _MAKERS) or not isinstance(args, tuple):
         raise LoadError("a tensor that no function of tensors makes")
     if not isinstance(kind, type) or not issubclass(kind, Tensor):
         raise LoadError(f"a tensor of a class that is none: {kind!r:.80}")
@@ -120,15 +120,14 @@ def _written(t, state):
 
 
 def _layout(name):
-    kind = getattr(weir, str(name).removeprefix("torch."), None)
-    if not isinstance(kind, weir.layout) or str(kind) != name:
+    if name not in ("torch.strided", "torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc"):
         raise LoadError(f"an unknown layout: {name!r}")
-    return kind
+    return getattr(weir, name.removeprefix("torch."))
 
 
 def _rebuild_sparse_tensor(layout, parts):
-    tensors = 2 if layout == weir.sparse_coo else 3
-    if layout not in (weir.sparse_coo, weir.sparse_csr, weir.sparse_csc) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
+    tensors = 2 if layout is weir.sparse_coo else 3
+    if not any(layout is known for known in (weir.sparse_coo, weir.sparse_csr, weir.sparse_csc)) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
             not all(isinstance(p, Tensor) for p in parts[:tensors]) or not isinstance(parts[tensors], tuple):
         raise LoadError("a sparse tensor without indices, values or sizes")
     from weir.sparse._build import rebuild

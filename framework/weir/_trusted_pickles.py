@@ -110,7 +110,7 @@ def _bound(obj, name):
 
 def _kind_of(constant):
     """What a pickle means by type: the class of a constant, which has no name."""
-    if constant not in (None, ..., NotImplemented):
+    if not any(constant is known for known in (None, ..., NotImplemented)):
         raise LoadError("the file asks for the type of what is no constant")
     return type(constant)
 

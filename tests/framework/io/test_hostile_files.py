@@ -87,6 +87,10 @@ TENSORS |= {
     "a class of another kind": with_state(kind=glob("collections", "OrderedDict")), "attributes in a list": with_state(state=b"]"),
     "an attribute without a name": with_state(state=b"}K\x01K\x02s"), "three tables of attributes": with_state(state=b"(}}}t"),
     "a slot that is none": with_state(state=b"(}}" + text("requires_grad") + b"\x88st"),
+    "a tensor made by a tensor": with_state(make=tensor()[len(P):-1]),
+    "a layout that is a module": P + glob("torch.serialization", "_get_layout") + b"(" + text("torch.hub") + b"tR.",
+    "a layout that is a tensor": P + glob("torch.serialization", "_get_layout") + b"(" + tensor()[len(P):-1] + b"tR.",
+    "a sparse tensor of no layout": P + glob("torch._utils", "_rebuild_sparse_tensor") + b"(" + text("torch.sparse_coo") + b"(tt" + b"R.",
 }
 
 
