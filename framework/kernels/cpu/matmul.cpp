@@ -19,8 +19,8 @@ namespace {
 
 constexpr int64_t kSmallProduct = 24 * 24 * 24;  // multiplications; below, setting oneDNN up costs more than the work
 
-// c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not. Accumulates in Acc, which is
-// wider than T: small products are cheap and should be right.
+// c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not, in blocks where these fit. Elsewhere it accumulates in Acc,
+// which may be wider than T: small products are cheap and should be right.
 template <class T, class Acc>
 void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
   if (g.w_strides[2] != 1 && g.n > 4 && g.p > 4) {  // lines of w side by side first
