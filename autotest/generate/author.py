@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..cases import dtypes
-from ..cases.case import Case, TensorSpec, row_major, tensors_of
+from ..cases.case import Case, TensorSpec, map_tree, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..check.properties import WAYS
@@ -102,6 +102,8 @@ class Author:
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
         if relation == "out":
             case = _with_out(case, target.resolve(torch), choices)
+        if relation == "autocast":
+            case = _behind_another(case, choices)
         odder = odd.oddly(case, choices) if overload.family != plans.FAMILY else case  # whose plans are no arguments
 
         def expected(case: Case) -> Item:
@@ -198,6 +200,20 @@ def _with_out(case: Case, function, choices: Choices) -> Case:
     if not outs:
         return case
     return replace(case, kwargs={**case.kwargs, "out": outs[0] if len(outs) == 1 else tuple(outs)})
+
+
+def _behind_another(case: Case, choices: Choices) -> Case:
+    """Perhaps the call whose first tensor is what another operation gave under autocast, so already of the lower precision; weights are not."""
+    tensors = tensors_of(case)
+    if len(tensors) < 2 or tensors[0].dtype != "float32" or not choices.chance(0.4):
+        return case
+    first, storages = tensors[0], list(case.storages)
+    storages.append(("bfloat16", fill.narrowed(dtypes.to_array(storages[first.storage][1], "float32"), "bfloat16").tobytes()))
+    given = replace(first, dtype="bfloat16", storage=len(storages) - 1)
+
+    def leaf(value):
+        return given if isinstance(value, TensorSpec) and value.id == first.id else value
+    return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
 
 
 def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:

@@ -90,6 +90,7 @@ struct Conv1d : Op {
       "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis; an input without batch axis gives a result without.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -102,6 +103,7 @@ struct Conv1dStr : Op {
       "conv1d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis with padding 'valid' or 'same'.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -115,6 +117,7 @@ struct ConvTranspose1d : Op {
       "conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over one axis. Weight shape: (C, O / groups, *k).";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
@@ -128,6 +131,7 @@ struct Conv2d : Op {
       "conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes; an input without batch axis gives a result without.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -140,6 +144,7 @@ struct Conv2dStr : Op {
       "conv2d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes with padding 'valid' or 'same'.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -153,6 +158,7 @@ struct ConvTranspose2d : Op {
       "conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over two axes. Weight shape: (C, O / groups, *k).";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
@@ -166,6 +172,7 @@ struct Conv3d : Op {
       "conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes; an input without batch axis gives a result without.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
@@ -178,6 +185,7 @@ struct Conv3dStr : Op {
       "conv3d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes with padding 'valid' or 'same'.";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   Dims stride;
   Str padding;
   Dims dilation;
@@ -191,6 +199,7 @@ struct ConvTranspose3d : Op {
       "conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over three axes. Weight shape: (C, O / groups, *k).";
   static constexpr Module module = Module::function;
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -82,3 +83,19 @@ def test_what_autocast_lowers_is_what_casts_before_would_give(name):
         got = function(*x)
     expected = function(*(t.bfloat16() for t in x))
     assert got.dtype == weir.bfloat16 and weir.equal(got, expected)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose"])
+def test_a_convolution_takes_what_another_one_gave(kind, n):
+    """The input is of the lower precision there, weight and bias are not."""
+    def run(t):
+        t.manual_seed(0)
+        layer, x = getattr(t.nn, f"{kind}{n}d")(2, 3, 2), t.ones(1, 2, *[3] * n).bfloat16()
+        with t.autocast("cpu"):
+            y = layer(x)
+        y.sum().backward()
+        return str(y.dtype), y.float().tolist(), str(layer.bias.grad.dtype), layer.bias.grad.tolist()
+    (dtype, y, *bias), expected = run(weir), run(torch)
+    assert [dtype, *bias] == [expected[0], *expected[2:]]
+    np.testing.assert_allclose(y, expected[1], rtol=0.02, atol=0.02)
