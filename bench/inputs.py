@@ -44,7 +44,10 @@ def fill(rng: np.random.Generator, shape, spec: dict) -> np.ndarray:
         return rng.integers(int(limit), size=shape).astype(dtype)
     if kind == "between":
         low, high = map(float, limit.split(":"))
-        return (rng.integers(int(low), int(high) + 1, size=shape) if "int" in dtype else rng.uniform(low, high, shape)).astype(dtype)
+        if "int" in dtype:
+            return rng.integers(int(low), int(high) + 1, size=shape).astype(dtype)
+        values = rng.uniform(low, high, shape)
+        return (values + 1j * rng.uniform(low, high, shape) if dtype.startswith("complex") else values).astype(dtype)
     if kind == "distinct":
         count = int(np.prod(shape))
         return (rng.permutation(count).reshape(shape) / count - 0.5).astype(dtype)

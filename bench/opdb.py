@@ -38,19 +38,24 @@ class NotData(ValueError):
 
 def cases() -> list[dict]:
     """All cases, from the list made before for this PyTorch, or made now (some minutes, once)."""
+    return kept("opdb", __file__)
+
+
+def kept(module: str, *sources: str) -> list[dict]:
+    """The cases that `weir_bench.<module>` writes, made anew for another PyTorch or when one of the source files has changed."""
     from importlib.metadata import version
 
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "weir"
-    kept = folder / f"opdb-{version('torch')}-{_own_hash()}.json"
-    if not kept.exists():
+    file = folder / f"{module}-{version('torch')}-{_hash_of(sources)}.json"
+    if not file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "weir_bench.opdb", kept], check=True)
-    return json.loads(kept.read_text())["cases"]
+        subprocess.run([sys.executable, "-m", f"weir_bench.{module}", file], check=True)
+    return json.loads(file.read_text())["cases"]
 
 
-def _own_hash() -> str:
+def _hash_of(sources) -> str:
     from weir_reports.hashing import digest
-    return digest(Path(__file__).read_text())[:8]
+    return digest([Path(source).read_text() for source in sources])[:8]
 
 
 def make() -> tuple[list[dict], dict]:
@@ -63,14 +68,14 @@ def make() -> tuple[list[dict], dict]:
     for number, op in enumerate(op_db, 1):
         print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
         label = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
-        cases, reason = _in_a_child(lambda op=op: _cases_of(torch, op))
+        cases, reason = in_a_child(lambda op=op: _cases_of(torch, op))
         found += cases
         if not cases:
             left_out[label] = reason
     return found, left_out
 
 
-def _in_a_child(work):
+def in_a_child(work):
     """What `work` yields until it ends, and in words why it yielded no more: a sample may hang, die or take all memory."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -107,10 +112,10 @@ def _cases_of(torch, op):
     dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
     if dtype is None:
         raise NotData("takes neither float32 nor int64")
-    paths = _paths(torch, op)
-    if not paths:
+    names = paths(torch, op)
+    if not names:
         raise NotData("has no public name")
-    for path in paths:
+    for path in names:
         found = False
         for found in _cases_by(torch, op, path, dtype):
             yield found
@@ -123,9 +128,8 @@ def _cases_by(torch, op, path: str, dtype):
     made = set()
     samples = op.sample_inputs("cpu", dtype)
     for _, sample in zip(range(SAMPLES), samples):
-        try:
-            template = _Template(torch, (sample.input, *sample.args), sample.kwargs)
-        except NotData:
+        template = template_of(torch, sample)
+        if template is None:
             continue
         for size, elements in SIZES.items():
             scaled = template.scaled(elements)
@@ -135,25 +139,33 @@ def _cases_by(torch, op, path: str, dtype):
                 if (size, mode) in made or not scaled:
                     continue
                 call = scaled.case(path, f"{op.variant_test_name} {size}{' backward' * (mode == 'bwd')}".strip(), mode)
-                if check := _checked(torch, call):
+                if check := checked(torch, call):
                     made.add((size, mode))
                     yield {**call, "check": check}
 
 
-def _paths(torch, op) -> list[str]:
+def template_of(torch, sample) -> "Template | None":
+    """A sample of the database as data, None where a case cannot hold it."""
+    try:
+        return Template(torch, (sample.input, *sample.args), sample.kwargs)
+    except NotData:
+        return None
+
+
+def paths(torch, op) -> list[str]:
     """Where users may find the op: a function, a method, one that writes into its tensor, an attribute."""
     short = op.name.rsplit(".", 1)[-1]
-    paths = []
+    names = []
     for path in (op.name, f"Tensor.{short}", f"Tensor.{short}_", f"Tensor.{short}.__get__"):
         found = torch
         for part in path.split("."):
             found = getattr(found, part, None)
         if callable(found) and not (path.endswith("__get__") and callable(getattr(torch.Tensor, short))):
-            paths.append(path)
-    return paths
+            names.append(path)
+    return names
 
 
-class _Template:
+class Template:
     """A call as data: inputs by shape and range, arguments that refer to them."""
 
     def __init__(self, torch, args, kwargs):
@@ -192,11 +204,15 @@ class _Template:
         if math.prod(shape) == 0 or grows < 2:
             return None
         factor = max(1, round((elements / math.prod(shape)) ** (1 / count)))
-        other = _Template.__new__(_Template)
-        other.args, other.kwargs = self.args, self.kwargs
-        other.inputs = [dict(tensor(*(n * factor if n == grows else n for n in spec["shape"]), dtype=spec["dtype"], fill=spec["fill"]))
-                        for spec in self.inputs]
+        other = self.with_inputs([tensor(*(n * factor if n == grows else n for n in spec["shape"]), dtype=spec["dtype"], fill=spec["fill"])
+                                  for spec in self.inputs])
         return other if all(math.prod(spec["shape"]) <= 2 * max(elements, 1) for spec in other.inputs) else None
+
+    def with_inputs(self, inputs: list[dict]) -> "Template":
+        """The call with other tensors."""
+        other = Template.__new__(Template)
+        other.args, other.kwargs, other.inputs = self.args, self.kwargs, inputs
+        return other
 
 
 def _spec(torch, x) -> dict:
@@ -211,7 +227,7 @@ def _spec(torch, x) -> dict:
     return tensor(*x.shape, dtype=dtype, fill=f"between:{low:g}:{high:g}")
 
 
-def _checked(torch, call) -> str | None:
+def checked(torch, call, most_again: int = MOST_AGAIN) -> str | None:
     """How answers to a case are compared: "values", or "shape" where PyTorch's own do not stay the same when it is asked again or its inputs
     move by some roundings: random numbers, the order of ties, ill-conditioned matrices. None unless PyTorch takes the call, gives a tensor
     in reasonable time, and differentiates it if asked."""
@@ -234,7 +250,7 @@ def _checked(torch, call) -> str | None:
             if took >= SLOWEST_S or not first["outputs"]:
                 return None
             # A few random numbers may come out the same twice, and small calls cost nothing to ask more often.
-            times = 1 + min(MOST_AGAIN, int(SLOWEST_S / took) // 8)
+            times = 1 + min(most_again, int(SLOWEST_S / took) // 8)
             moves = any(difference(first, answer("again.npz"), folder / "first.npz", folder / "again.npz") for _ in range(times))
             if not moves:
                 _nudge(folder, len(expand(call["inputs"])))

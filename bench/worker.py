@@ -16,7 +16,7 @@ import numpy as np
 from . import derivatives, inputs, phrases, plans
 
 
-DOUBLE = {"float32": "float64", "complex64": "complex128"}
+DOUBLE = {"float32": "float64", "complex64": "complex128", "bfloat16": "float64", "float16": "float64"}
 WARM = 10  # calls in a block, from which on one more before them costs little
 
 
@@ -152,7 +152,7 @@ class FrameworkWorker:
     def _array(self, x):
         if not hasattr(x, "detach"):
             return np.asarray(x)
-        x = x.detach()
+        x = x.detach().resolve_conj().resolve_neg()
         return (x.float() if self._dtype(x) == "bfloat16" else x).numpy()
 
     @staticmethod

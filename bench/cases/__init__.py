@@ -4,8 +4,8 @@ from . import algebra, arrays, derivatives, dtypes, everyday, layers, layouts, o
 
 GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "everyday", "phrases", "short", "layouts", "dtypes", "linalg", "fft", "recurrent", "attention", "func", "graph", "optimizer",
           "startup")
-#: Not picked but derived, from PyTorch's op database; `all` leaves it out, since it takes longer than the others together.
-DERIVED = "opdb"
+#: Not picked but derived, from PyTorch's op database; `all` leaves them out, since each takes longer than the others together.
+DERIVED = ("opdb", "opdb-layouts", "opdb-dtypes")
 
 
 def all_cases(threads: int = 1) -> list[dict]:
@@ -18,11 +18,11 @@ def select(group: str = "all", substring: str = "", threads: int = 1) -> list[di
     """Returns the cases of `group` whose display name contains `substring`. Raises ValueError for no such group."""
     from ..case import display_name
 
-    if group not in ("all", DERIVED, *GROUPS):
-        raise ValueError(f"unknown group {group!r}; expected all, {DERIVED} or one of {', '.join(GROUPS)}")
-    if group == DERIVED:
-        from .. import opdb
-        listed = [{**case, "threads": threads} for case in opdb.cases()]
+    if group not in ("all", *DERIVED, *GROUPS):
+        raise ValueError(f"unknown group {group!r}; expected all, {', '.join(DERIVED)} or one of {', '.join(GROUPS)}")
+    if group in DERIVED:
+        from .. import opdb, varied
+        listed = [{**case, "threads": threads} for case in (opdb if group == "opdb" else varied).cases()]
     else:
         listed = all_cases(threads)
     return [c for c in listed

@@ -63,14 +63,14 @@ def test_what_was_found_before_a_call_hangs_is_kept(monkeypatch):
         yield {"op": "add"}
         time.sleep(60)
     monkeypatch.setattr(opdb, "PATIENCE_S", 0.2)
-    assert opdb._in_a_child(work) == ([{"op": "add"}], "took more than 0.2 s")
+    assert opdb.in_a_child(work) == ([{"op": "add"}], "took more than 0.2 s")
 
 
 def test_numbers_that_json_has_not_are_data():
-    template = opdb._Template(torch, (torch.ones(2), float("inf")), {})
+    template = opdb.Template(torch, (torch.ones(2), float("inf")), {})
     assert template.args[1] == {"float": "inf"}
 
 
 def test_what_cannot_be_data_is_left_out():
     with pytest.raises(opdb.NotData):
-        opdb._Template(torch, (torch.ones(2), lambda x: x), {})
+        opdb.Template(torch, (torch.ones(2), lambda x: x), {})
