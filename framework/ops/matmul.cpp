@@ -148,7 +148,7 @@ Tensor Matmul::compose(Inputs in) const {
   check(a.ndim() > 0 && b.ndim() > 0, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
   bool row = a.ndim() == 1, column = b.ndim() == 1;
   check(a.size(-1) == b.size(column ? -1 : -2), "matmul: mat1 and mat2 shapes cannot be multiplied (", a.sizes(), " and ", b.sizes(), ")");
-  if (row && column && !mode.autocast) return dot(a, b);  // which autocast would leave in float32
+  if (row && column) return dot(a, b);
   if (row) a = unsqueeze(a, int64_t(0));
   if (column) b = unsqueeze(b, int64_t(1));
   int64_t n = a.size(-2), m = a.size(-1), p = b.size(-1);

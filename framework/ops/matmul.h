@@ -40,6 +40,7 @@ struct Linear : Op {
 struct Matmul : Op {
   static constexpr Signature signature = "matmul(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Matrix product with broadcast batch axes; vectors count as rows or columns.";
+  static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::same};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;

@@ -6,6 +6,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/affine.h"
+#include "framework/kernels/cpu/channel_planes.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/norm_rows.h"
 #include "framework/kernels/cpu/numbers.h"
@@ -27,135 +28,6 @@ template <class A> A rounded_once(A x, A y, A z) {
 template <class T> std::vector<T> cast(const std::vector<double>& v) { return {v.begin(), v.end()}; }
 void write(const Tensor& t, const std::vector<double>& v) {
   if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
-}
-
-// Numbers of type T as the compute type A: the memory itself, or a converted copy in `buffer`.
-template <class T, class A> const A* widen(const T* p, A* buffer, int64_t n) {
-  if constexpr (std::is_same_v<T, A>) return p;
-  convert(dtype_of<T>(), p, 1, dtype_of<A>(), buffer, 1, n);
-  return buffer;
-}
-/// Where to write n results: the memory itself, or `buffer`, which narrow() brings back.
-template <class T, class A> A* target(T* p, A* buffer) {
-  if constexpr (std::is_same_v<T, A>) return p;
-  else return buffer;
-}
-template <class T, class A> void narrow(T* p, const A* buffer, int64_t n) {
-  if constexpr (!std::is_same_v<T, A>) convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
-}
-
-// ---- batch norm: (outer, C, inner); channels_last is inner == 1, row-major is inner == positions ------------------
-struct Planes {
-  int64_t outer, channels, inner;
-  explicit Planes(const Tensor& x) : outer(x.sizes()[0]), channels(x.sizes()[1]), inner(1) {
-    int64_t positions = 1;
-    for (int i = 2; i < x.ndim(); i++) positions *= x.sizes()[i];
-    if (x.is_contiguous() && positions != 1) inner = positions;
-    else outer *= positions;
-  }
-};
-
-// Sums of several threads, added in the order of their shares, so that it does not show who was first.
-class Shares {
- public:
-  void add(int64_t begin, Scratch<double> sums) {
-#pragma omp critical
-    all_.emplace_back(begin, std::move(sums));
-  }
-  /// Adds all to the n numbers of `total`.
-  void join(double* total, int64_t n) {
-    std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [begin, sums] : all_)
-      for (int64_t i = 0; i < n; i++) total[i] += sums[i];
-  }
-
- private:
-  std::vector<std::pair<int64_t, Scratch<double>>> all_;
-};
-
-constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
-
-// Adds what f(center, x, g, s, t) adds to s and t over n numbers. Two pairs of sums, since one waits for its own result.
-template <class A, class F> void line_sums(A center, const A* x, const A* g, int64_t n, double& first, double& second, F&& f) {
-  using V = Vec<A>;
-  V k(center), s[2] = {V(0), V(0)}, t[2] = {V(0), V(0)};
-  A s_rest = 0, t_rest = 0;
-  int64_t i = 0;
-  for (; i + 2 * V::size <= n; i += 2 * V::size)
-    for (int j = 0; j < 2; j++) f(k, V::load(x + i + j * V::size), V::load(g + i + j * V::size), s[j], t[j]);
-  for (; i < n; i++) f(center, x[i], g[i], s_rest, t_rest);
-  first += sum_lanes(s[0] + s[1]) + s_rest, second += sum_lanes(t[0] + t[1]) + t_rest;
-}
-
-// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
-template <class T, class A, class F>
-void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, const T* g, std::vector<double>& first,
-                  std::vector<double>& second, F&& f) {
-  const int64_t C = p.channels;
-  first.assign(C, 0), second.assign(C, 0);
-  if (p.inner > 1) {
-    parallel_for(C, 1, [&](int64_t b, int64_t e) {
-      for (int64_t c = b; c < e; c++)
-        for (int64_t o = 0; o < p.outer; o++) {
-          for (int64_t i = 0; i < p.inner; i += kTile) {
-            int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
-            A bx[kTile], bg[kTile];
-            const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
-            line_sums(center[c], px, pg, n, first[c], second[c], f);
-          }
-        }
-    });
-    return;
-  }
-  Shares shares;
-  parallel_for(p.outer, kGrain / C, [&](int64_t b, int64_t e) {
-    Scratch<double> total(size_t(2 * C), 0.0);
-    std::vector<A> block(2 * C), bx(C), bg(C);
-    for (int64_t r = b; r < e; r += kRows) {
-      std::fill(block.begin(), block.end(), A(0));
-      A *s = block.data(), *t = s + C;
-      const A* k = center.data();
-      for (int64_t i = r; i < std::min(r + kRows, e); i++) {
-        const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
-#pragma omp simd
-        for (int64_t c = 0; c < C; c++) f(k[c], px[c], pg[c], s[c], t[c]);
-      }
-      for (int64_t c = 0; c < 2 * C; c++) total[c] += block[c];
-    }
-    shares.add(b, std::move(total));
-  });
-  std::vector<double> both(2 * C);
-  shares.join(both.data(), 2 * C);
-  for (int64_t c = 0; c < C; c++) first[c] += both[c], second[c] += both[C + c];
-}
-
-// out = f(c, x, g) at every position.
-template <class T, class A, class F> void channel_map(const Planes& p, const T* x, const T* g, T* out, F&& f) {
-  const int64_t C = p.channels;
-  if (p.inner > 1) {
-    return parallel_for(p.outer * C, kGrain / p.inner, [&](int64_t b, int64_t e) {
-      A bx[kTile], bg[kTile], bo[kTile];
-      for (int64_t i = b; i < e; i++)
-        for (int64_t j = 0; j < p.inner; j += kTile) {
-          int64_t n = std::min(kTile, p.inner - j), at = i * p.inner + j;
-          const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
-          A* po = target<T, A>(out + at, bo);
-#pragma omp simd
-          for (int64_t k = 0; k < n; k++) po[k] = f(i % C, px[k], pg[k]);
-          narrow<T, A>(out + at, po, n);
-        }
-    });
-  }
-  parallel_for(p.outer, kGrain / C, [&](int64_t b, int64_t e) {
-    std::vector<A> bx(C), bg(C), bo(C);
-    for (int64_t i = b; i < e; i++) {
-      const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
-      A* po = target<T, A>(out + i * C, bo.data());
-#pragma omp simd
-      for (int64_t c = 0; c < C; c++) po[c] = f(c, px[c], pg[c]);
-      narrow<T, A>(out + i * C, po, C);
-    }
-  });
 }
 
 template <class F> void by_float(DType t, F&& f) {
@@ -182,10 +54,11 @@ struct Then {
 // Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
 template <class T, class A>
 void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, const std::vector<double>& invstd, bool plain, const Then& then, const Tensor& out) {
-  Planes p(x);
+  ChannelPlanes p(x);
   const int64_t C = p.channels;
   const std::vector<double> offset = numbers(in[2], C, 0);
-  const auto [a, b] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
+  const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
+  const std::vector<A> a = p.along(scale), b = p.along(shift);
   const A *pa = a.data(), *pb = b.data();
   auto map = [&](auto affine) {
     T* to = out.data<T>();
@@ -198,8 +71,8 @@ void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, cons
   };
   if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
   // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
-  std::vector<A> center = cast<A>(mean), shift = cast<A>(offset);
-  const A *pm = center.data(), *ps = shift.data();
+  const std::vector<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
+  const A *pm = center.data(), *ps = offsets.data();
   map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
 }
 bool all_plain(Inputs in) {
@@ -209,7 +82,7 @@ bool all_plain(Inputs in) {
 template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
   if (in[0].numel() == 0) return;
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
-  Planes p(x);
+  ChannelPlanes p(x);
   const int64_t C = p.channels;
   double n = double(p.outer * p.inner);
   std::vector<double> mean, invstd, var(C);
@@ -267,7 +140,7 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   if (dx.numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
   Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
   Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
-  Planes p(dx);
+  ChannelPlanes p(dx);
   const int64_t C = p.channels;
   double n = double(p.outer * p.inner);
   std::vector<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
@@ -296,6 +169,7 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
       double slope = op.training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
       a[c] = A(scale), b[c] = A(slope), k[c] = A(op.training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
     }
+    a = p.along(a), b = p.along(b), k = p.along(k);
     const A *pa = a.data(), *pb = b.data(), *pk = k.data();
     if (op.training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
     else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });

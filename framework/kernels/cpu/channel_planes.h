@@ -1,0 +1,145 @@
+// Sums and maps per channel of pictures, in the order of their memory.
+#pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "framework/core/scratch.h"
+#include "framework/kernels/cpu/norm_rows.h"
+#include "framework/kernels/cpu/registers.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+constexpr int64_t kLine = 256;  // numbers of channels_last memory that are converted and computed at once
+
+/// Pictures as (outer, channels, inner): inner is 1 in channels_last memory, and all positions in row-major memory.
+struct ChannelPlanes {
+  int64_t outer, channels, inner;
+  explicit ChannelPlanes(const Tensor& x) : outer(x.sizes()[0]), channels(x.sizes()[1]), inner(1) {
+    int64_t positions = 1;
+    for (int i = 2; i < x.ndim(); i++) positions *= x.sizes()[i];
+    if (x.is_contiguous() && positions != 1) inner = positions;
+    else outer *= positions;
+  }
+  /// How many numbers one step of channels_last memory takes: those of several positions, where they have few channels.
+  int64_t line() const { return channels * std::max<int64_t>(1, std::min(outer, kLine / channels)); }
+  /// A number per channel for each number of a line; for each channel in row-major memory.
+  template <class A> std::vector<A> along(const std::vector<A>& per_channel) const {
+    std::vector<A> all(inner > 1 ? channels : line());
+    for (size_t i = 0; i < all.size(); i++) all[i] = per_channel[i % channels];
+    return all;
+  }
+};
+
+/// Sums of several threads, added in the order of their shares, so that it does not show who was first.
+class Shares {
+ public:
+  void add(int64_t begin, Scratch<double> sums) {
+#pragma omp critical
+    all_.emplace_back(begin, std::move(sums));
+  }
+  /// Adds all to the n numbers of `total`.
+  void join(double* total, int64_t n) {
+    std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [begin, sums] : all_)
+      for (int64_t i = 0; i < n; i++) total[i] += sums[i];
+  }
+
+ private:
+  std::vector<std::pair<int64_t, Scratch<double>>> all_;
+};
+
+constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
+
+/// Adds what f(center, x, g, s, t) adds to s and t over n numbers. Two pairs of sums, since one waits for its own result.
+template <class A, class F> void line_sums(A center, const A* x, const A* g, int64_t n, double& first, double& second, F&& f) {
+  using V = Vec<A>;
+  V k(center), s[2] = {V(0), V(0)}, t[2] = {V(0), V(0)};
+  A s_rest = 0, t_rest = 0;
+  int64_t i = 0;
+  for (; i + 2 * V::size <= n; i += 2 * V::size)
+    for (int j = 0; j < 2; j++) f(k, V::load(x + i + j * V::size), V::load(g + i + j * V::size), s[j], t[j]);
+  for (; i < n; i++) f(center, x[i], g[i], s_rest, t_rest);
+  first += sum_lanes(s[0] + s[1]) + s_rest, second += sum_lanes(t[0] + t[1]) + t_rest;
+}
+
+/// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
+template <class T, class A, class F>
+void channel_sums(const ChannelPlanes& p, const std::vector<A>& center, const T* x, const T* g, std::vector<double>& first,
+                  std::vector<double>& second, F&& f) {
+  const int64_t C = p.channels;
+  first.assign(C, 0), second.assign(C, 0);
+  if (p.inner > 1) {
+    parallel_for(C, 1, [&](int64_t b, int64_t e) {
+      for (int64_t c = b; c < e; c++)
+        for (int64_t o = 0; o < p.outer; o++) {
+          for (int64_t i = 0; i < p.inner; i += kTile) {
+            int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
+            A bx[kTile], bg[kTile];
+            const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
+            line_sums(center[c], px, pg, n, first[c], second[c], f);
+          }
+        }
+    });
+    return;
+  }
+  const int64_t L = p.line();
+  const std::vector<A> centers = p.along(center);
+  Shares shares;
+  parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
+    Scratch<double> total(size_t(2 * C), 0.0);
+    std::vector<A> block(2 * L), bx(L), bg(L);
+    for (int64_t r = b; r < e; r += kRows) {
+      std::fill(block.begin(), block.end(), A(0));
+      A *s = block.data(), *t = s + L;
+      const A* k = centers.data();
+      for (int64_t i = r; i < std::min(r + kRows, e); i++) {
+        const int64_t n = std::min(L, p.outer * C - i * L);
+        const A *px = widen<T, A>(x + i * L, bx.data(), n), *pg = g ? widen<T, A>(g + i * L, bg.data(), n) : px;
+#pragma omp simd
+        for (int64_t j = 0; j < n; j++) f(k[j], px[j], pg[j], s[j], t[j]);
+      }
+      for (int64_t j = 0; j < L; j += C)
+        for (int64_t c = 0; c < C; c++) total[c] += s[j + c], total[C + c] += t[j + c];
+    }
+    shares.add(b, std::move(total));
+  });
+  std::vector<double> both(2 * C);
+  shares.join(both.data(), 2 * C);
+  for (int64_t c = 0; c < C; c++) first[c] += both[c], second[c] += both[C + c];
+}
+
+/// out = f(c, x, g) at every position, where c is one in `along` the planes.
+template <class T, class A, class F> void channel_map(const ChannelPlanes& p, const T* x, const T* g, T* out, F&& f) {
+  const int64_t C = p.channels;
+  if (p.inner > 1) {
+    return parallel_for(p.outer * C, kGrain / p.inner, [&](int64_t b, int64_t e) {
+      A bx[kTile], bg[kTile], bo[kTile];
+      for (int64_t i = b; i < e; i++)
+        for (int64_t j = 0; j < p.inner; j += kTile) {
+          int64_t n = std::min(kTile, p.inner - j), at = i * p.inner + j;
+          const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
+          A* po = target<T, A>(out + at, bo);
+#pragma omp simd
+          for (int64_t k = 0; k < n; k++) po[k] = f(i % C, px[k], pg[k]);
+          narrow<T, A>(out + at, po, n);
+        }
+    });
+  }
+  const int64_t L = p.line();
+  parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
+    std::vector<A> bx(L), bg(L), bo(L);
+    for (int64_t i = b; i < e; i++) {
+      const int64_t n = std::min(L, p.outer * C - i * L);
+      const A *px = widen<T, A>(x + i * L, bx.data(), n), *pg = g ? widen<T, A>(g + i * L, bg.data(), n) : px;
+      A* po = target<T, A>(out + i * L, bo.data());
+#pragma omp simd
+      for (int64_t j = 0; j < n; j++) po[j] = f(j, px[j], pg[j]);
+      narrow<T, A>(out + i * L, po, n);
+    }
+  });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
