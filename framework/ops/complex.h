@@ -78,6 +78,7 @@ struct Complex : Op {
   static constexpr Signature signature = "complex(real: Tensor, imag: Tensor) -> Tensor";
   static constexpr auto doc = "real + imag i, of float32 or float64 tensors of one dtype that broadcast.";
   static constexpr OutRule out{Out::exact};
+  static constexpr Layouts layouts = Layouts::apart;
   static constexpr Notation notation = "pointwise";
   static constexpr GradientRule gradient{.holomorphic = false};
   Meta infer(Inputs in) const;

@@ -8,6 +8,7 @@ namespace weir {
 struct AdaptiveMaxPool : Op {
   static constexpr Signature signature = "adaptive_max_pool_nd(input: Tensor, output_size: list[int]) -> (output: Tensor, indices: Tensor)";
   static constexpr auto doc = "Largest element of each window and its int64 index in the flattened plane. Shape: (N, C, *in) -> (N, C, *output_size).";
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b10};

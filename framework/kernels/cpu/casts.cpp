@@ -134,6 +134,13 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
   } else if (ss == 0) {
     To v = cast<To>(*src);
     for (int64_t i = 0; i < n; i++) dst[i * ds] = v;
+  } else if (!std::is_same_v<From, To> && ds == 1 && n >= 16) {  // side by side first, from where they convert in vectors
+    From some[kSome];
+    for (int64_t i = 0; i < n; i += kSome) {
+      const int64_t m = std::min(kSome, n - i);
+      convert_run(src + i * ss, ss, some, 1, m);
+      convert_run(some, 1, dst + i, 1, m);
+    }
   } else {
     for (int64_t i = 0; i < n; i++) dst[i * ds] = cast<To>(src[i * ss]);
   }
@@ -179,7 +186,7 @@ Converter converter(DType from, DType to) {
   Converter r = nullptr;
   visit_any_dtype(from, [&]<class From>(TypeTag<From>) {
     visit_any_dtype(to, [&]<class To>(TypeTag<To>) {
-      if constexpr (kStorageOnly<From> && std::is_same_v<From, To>) r = convert_same<From>;
+      if constexpr (std::is_same_v<From, To>) r = convert_same<From>;
       else if constexpr (kStorageOnly<From> || kStorageOnly<To>) r = convert_carried<From, To>;
       else r = convert_bytes<From, To>;
     });

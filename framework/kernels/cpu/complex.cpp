@@ -6,11 +6,11 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// Whole rows of numbers, or one number for all.
+// Parts that lie as the result does, in whatever order of axes, or are one number for all.
 template <class T> bool join_dense(Inputs in, const Tensor& t) {
   for (const Tensor& x : in)
-    if (x.numel() != 1 && !(x.sizes() == t.sizes() && x.is_contiguous())) return false;
-  if (!t.is_contiguous()) return false;
+    if (x.numel() != 1 && !(x.sizes() == t.sizes() && same_layout(t.sizes(), x.strides(), t.strides()))) return false;
+  if (!is_non_overlapping_and_dense(t.sizes(), t.strides())) return false;
   const T *re = in[0].data<T>(), *im = in[1].data<T>();
   const int64_t re_step = in[0].numel() != 1, im_step = in[1].numel() != 1;
   std::complex<T>* to = t.data<std::complex<T>>();

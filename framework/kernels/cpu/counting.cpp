@@ -166,6 +166,25 @@ template <class T> void distinct_bytes(const T* v, int64_t n, DType t, Outputs o
   for (int64_t i = 0; i < n; i++) inverse[i] = rank[bytes[i]];
 }
 
+/// Runs of equal numbers of a vector, found without a branch for each number.
+template <class T> void runs_of(const T* v, int64_t n, DType t, Outputs out) {
+  const Tensor room = empty(Dims{n + 1}, t);
+  T* values = reinterpret_cast<T*>(room.raw());
+  Scratch<int64_t> starts(n + 1);
+  out[1] = empty(Dims{n}, DType::int64);
+  int64_t* inverse = out[1].data<int64_t>();
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    values[count] = v[i], starts[count] = i;  // for good where a run begins, else until the next number
+    count += i == 0 || !(v[i - 1] == v[i]);
+    inverse[i] = count - 1;
+  }
+  starts[count] = n;
+  out[0] = empty(Dims{count}, t), out[2] = empty(Dims{count}, DType::int64);
+  std::copy_n(values, count, reinterpret_cast<T*>(out[0].raw()));
+  for (int64_t k = 0; k < count; k++) out[2].data<int64_t>()[k] = starts[k + 1] - starts[k];
+}
+
 void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   DType given = in[0].dtype(), wide = is_reduced(given) ? DType::float32 : given;
   Tensor x = wide == given ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), wide));
@@ -178,6 +197,11 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
         const bool done = distinct_by_hash(x.data<T>(), n, wide, out);
         if (done && wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
         if (done) return;
+      }
+      if (op.consecutive && x.ndim() == 1) {
+        runs_of(x.data<T>(), n, wide, out);
+        if (wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
+        return;
       }
       Rows<T> rows{x.data<T>(), width};
       Scratch<int64_t> order;

@@ -12,9 +12,13 @@ template <class Op> void nothing(const Op&, Inputs, Outputs) {}
 void fill(const Tensor& t, const Scalar& value) {
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* p = t.data<T>();
     const T x = std::is_same_v<T, bool> ? T(!value.is_zero()) : value.to<T>();
-    parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) { std::fill(p + b, p + e, x); });
+    auto all = [&](auto bits) {
+      auto* p = reinterpret_cast<decltype(bits)*>(t.raw());
+      parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) { std::fill(p + b, p + e, bits); });
+    };
+    if constexpr (sizeof(T) <= 8) all(std::bit_cast<std::make_unsigned_t<typename LaneInt<sizeof(T)>::type>>(x));  // halves and pairs in vectors, as integers
+    else all(x);
   });
 }
 

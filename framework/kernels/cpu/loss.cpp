@@ -12,23 +12,40 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// (N, C, inner) of the log-probabilities; a single sample counts as N == 1.
+// The log-probabilities as (N, C, places), wherever they lie: a single sample counts as N == 1.
 struct Layout {
-  int64_t n = 1, classes, inner = 1;
-  explicit Layout(const Dims& s) : classes(s.n == 1 ? s[0] : s[1]) {
-    if (s.n > 1) n = s[0];
-    for (int i = 2; i < s.n; i++) inner *= s[i];
+  int64_t n = 1, classes, places = 1;
+  int64_t to_sample = 0, to_class, to_place = 1;  // strides
+  bool regular = true;  // places lie one stride apart
+  Dims sizes, strides;
+  explicit Layout(const Meta& m) : classes(m.sizes[m.sizes.n == 1 ? 0 : 1]), to_class(m.strides[m.sizes.n == 1 ? 0 : 1]), sizes(m.sizes), strides(m.strides) {
+    if (sizes.n > 1) n = sizes[0], to_sample = strides[0];
+    for (int i = sizes.n; --i > 1;) {
+      if (sizes[i] == 1) continue;
+      if (places == 1) to_place = strides[i];
+      else regular &= strides[i] == places * to_place;
+      places *= sizes[i];
+    }
   }
-  int64_t targets() const { return n * inner; }
-  /// Calls f(number of a target, where its sample's log-probability of the class 0 lies) for some of them; those of others lie `inner` apart.
+  int64_t targets() const { return n * places; }
+  int64_t offset_of(int64_t place) const {
+    int64_t at = 0;
+    for (int d = sizes.n; --d > 1; place /= sizes[d]) at += place % sizes[d] * strides[d];
+    return at;
+  }
+  /// Calls f(number of a target, where its sample's log-probability of the class 0 lies) for some of them.
   template <class F> void each_target(int64_t begin, int64_t end, F&& f) const {
-    if (inner == 1) {
-      for (int64_t i = begin; i < end; i++) f(i, i * classes);
+    if (places == 1) {
+      for (int64_t i = begin; i < end; i++) f(i, i * to_sample);
       return;
     }
     for (int64_t i = begin; i < end;) {
-      const int64_t sample = i / inner, stop = std::min(end, (sample + 1) * inner), before = sample * (classes - 1) * inner;
-      for (; i < stop; i++) f(i, before + i);
+      const int64_t sample = i / places, stop = std::min(end, (sample + 1) * places);
+      if (!regular) {
+        for (; i < stop; i++) f(i, sample * to_sample + offset_of(i % places));
+        continue;
+      }
+      for (int64_t at = sample * to_sample + i % places * to_place; i < stop; i++, at += to_place) f(i, at);
     }
   }
 };
@@ -55,8 +72,8 @@ template <class F> void by_type(DType t, F&& f) {
 }
 
 void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
-  Tensor x = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
-  const Layout l(x.sizes());
+  const Tensor &x = in[0], target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
+  const Layout l(x.meta());
   const bool each = op.reduction == "none";
   struct Part {
     double sums[4] = {}, totals[4] = {};  // by turns, since each addition waits for the one before it
@@ -76,7 +93,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
           return;
         }
         checked(t, l.classes);
-        const double weight = weights ? weights[t] : 1, v = -weight * double(logs[first + t * l.inner]);
+        const double weight = weights ? weights[t] : 1, v = -weight * double(logs[first + t * l.to_class]);
         if (losses) losses[i] = T(float_cast<T>(v));
         part.sums[i % 4] += v, part.totals[i % 4] += weight;
       });
@@ -91,7 +108,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
 
 void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
   Tensor dy = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
-  const Layout l(op.input_size);
+  const Layout l(out[0].meta());
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
   const bool each = op.reduction == "none";
   const double scale = op.reduction == "mean" ? 1 / number_at(in[3]) : 1;
@@ -106,7 +123,7 @@ void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
         if (t == ignored) return;
         checked(t, l.classes);
         const double weight = weights ? weights[t] : 1;
-        to[first + t * l.inner] = T(float_cast<T>(-weight * scale * double(g[each ? i : 0])));
+        to[first + t * l.to_class] = T(float_cast<T>(-weight * scale * double(g[each ? i : 0])));
       });
     });
   });

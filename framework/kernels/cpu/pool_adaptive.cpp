@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/pool_max.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -37,38 +37,85 @@ template <class A, class T> void keep_largest(const T* plane, int64_t begin, int
   }
 }
 
+// A pooling to sizes: extents and windows of depth, height and width.
+struct Sizes {
+  int64_t from[3] = {1, 1, 1}, to[3] = {1, 1, 1}, area = 1, results = 1;
+  std::vector<Span> spans[3];
+  Sizes(const Dims& in, const Dims& out) {
+    for (int i = 0, n = out.n; i < n; i++) from[3 - n + i] = in[i + 2], to[3 - n + i] = out[i];
+    for (int a = 0; a < 3; a++) {
+      area *= from[a], results *= to[a];
+      for (int64_t i = 0; i < to[a]; i++) spans[a].push_back(window(i, to[a], from[a]));
+    }
+  }
+  /// Calls f(number of the output, the spans under it).
+  template <class F> void each(F&& f) const {
+    int64_t o = 0;
+    for (const Span& d : spans[0])
+      for (const Span& h : spans[1])
+        for (const Span& w : spans[2]) f(o++, d, h, w);
+  }
+};
+
+template <class T> void largest_of_plane(const Sizes& sizes, const T* plane, Scratch<pool::Wide<T>>& buffer, T* most, int64_t* place) {
+  using A = pool::Acc<T>;
+  const pool::Wide<T>* numbers = pool::widened(plane, buffer, sizes.area);
+  sizes.each([&](int64_t o, Span d, Span h, Span w) {
+    int64_t best = (d.begin * sizes.from[1] + h.begin) * sizes.from[2] + w.begin;
+    A high = A(numbers[best]);
+    for (int64_t i = d.begin; i < d.end; i++)
+      for (int64_t j = h.begin; j < h.end; j++) {
+        const int64_t line = (i * sizes.from[1] + j) * sizes.from[2];
+        keep_largest(numbers, line + w.begin, line + w.end, high, best);
+      }
+    most[o] = plane[best], place[o] = best;
+  });
+}
+
+// The same where channels are dense, side by side.
+template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels, const T* picture, Scratch<pool::Wide<T>>& buffer, T* most, int64_t* place) {
+  using A = pool::Acc<T>;
+  const pool::Wide<T>* numbers = pool::widened(picture, buffer, sizes.area * channels);
+  pool::Best<A> best;
+  sizes.each([&](int64_t o, Span d, Span h, Span w) {
+    for (int64_t c = 0; c < channels; c += pool::kLanes) {
+      const int64_t m = std::min(pool::kLanes, channels - c);
+      auto each_tap = [&](auto&& f) {
+        for (int64_t i = d.begin; i < d.end; i++)
+          for (int64_t j = h.begin; j < h.end; j++)
+            for (int64_t k = w.begin, at = (i * sizes.from[1] + j) * sizes.from[2] + k; k < w.end; k++, at++) f(numbers + at * channels + c, at);
+      };
+      best.clear();
+      if constexpr (std::is_same_v<pool::Wide<T>, float>)
+        if (m >= Vec<float>::size) pool::best_of_registers(0, m, best, each_tap);
+      if (std::any_of(best.index, best.index + m, [](int32_t at) { return at < 0; })) {  // too few channels, or nothing above the lowest number
+        best.clear();
+        each_tap([&](const pool::Wide<T>* from, int64_t at) { pool::keep_larger(from, std::integral_constant<int64_t, 1>{}, int32_t(at), 0, 0, m, best); });
+      }
+      convert(dtype_of<A>(), best.value, 1, dtype_of<T>(), most + o * channels + c, 1, m);
+      std::copy_n(best.index, m, place + o * channels + c);
+    }
+  });
+}
+
 void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
-  Tensor x = row_major(in[0]);
-  const int n = op.output_size.n;
-  int64_t from[3] = {1, 1, 1}, to[3] = {1, 1, 1};  // depth, height, width
-  for (int i = 0; i < n; i++) from[3 - n + i] = x.sizes()[i + 2], to[3 - n + i] = op.output_size[i];
-  const int64_t area = from[0] * from[1] * from[2], results = to[0] * to[1] * to[2], planes = x.sizes()[0] * x.sizes()[1];
-  std::vector<Span> columns;
-  for (int64_t i = 0; i < to[2]; i++) columns.push_back(window(i, to[2], from[2]));
+  const bool last = only_channels_last(in[0]) && is_channels_last(out[0].sizes(), out[0].strides());
+  const Tensor x = in_layout(in[0], last);
+  const Sizes sizes(x.sizes(), op.output_size);
+  const int64_t channels = x.sizes()[1], planes = last ? x.sizes()[0] : x.sizes()[0] * channels, lanes = last ? channels : 1;
   visit_real_dtype("adaptive_max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
-    using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    parallel_for(planes, kGrain / std::max<int64_t>(area, 1), [&](int64_t b, int64_t e) {
-      for (int64_t p = b; p < e; p++) {
-        const T* plane = x.data<T>() + p * area;
-        T* most = out[0].data<T>() + p * results;
-        int64_t* place = out[1].data<int64_t>() + p * results;
-        for (int64_t row = 0; row < to[0] * to[1]; row++, most += to[2], place += to[2]) {
-          const Span d = window(row / to[1], to[0], from[0]), h = window(row % to[1], to[1], from[1]);
-          for (int64_t c = 0; c < to[2]; c++) {
-            const Span w = columns[c];
-            int64_t best = (d.begin * from[1] + h.begin) * from[2] + w.begin;
-            A high = A(plane[best]);
-            for (int64_t i = d.begin; i < d.end; i++)
-              for (int64_t j = h.begin; j < h.end; j++) {
-                const int64_t line = (i * from[1] + j) * from[2];
-                keep_largest(plane, line + w.begin, line + w.end, high, best);
-              }
-            most[c] = plane[best], place[c] = best;
-          }
+    if constexpr (!std::is_integral_v<T>)
+      parallel_for(planes, kGrain / std::max<int64_t>(sizes.area * lanes, 1), [&](int64_t b, int64_t e) {
+        Scratch<pool::Wide<T>> buffer;
+        for (int64_t p = b; p < e; p++) {
+          const T* from = x.data<T>() + p * sizes.area * lanes;
+          T* most = out[0].data<T>() + p * sizes.results * lanes;
+          int64_t* place = out[1].data<int64_t>() + p * sizes.results * lanes;
+          if (last) largest_of_channels(sizes, channels, from, buffer, most, place);
+          else largest_of_plane(sizes, from, buffer, most, place);
         }
-      }
-    });
+      });
   });
 }
 

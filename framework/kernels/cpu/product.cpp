@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/vec_complex.h"
 #include "framework/kernels/cpu/vec_math.h"
 
 namespace weir {
@@ -31,10 +32,35 @@ template <class T> T sum_of_products(const T* a, const T* b, int64_t n) {
   return total;
 }
 
+// As above: the real parts of products, and their imaginary parts.
+template <class R> std::complex<R> sum_of_products(const std::complex<R>* a, const std::complex<R>* b, int64_t n) {
+  using V = Vec<std::complex<R>>;
+  constexpr int64_t kChains = 4;
+  V sum[kChains];
+  for (auto& s : sum) s = V(0);
+  int64_t i = 0;
+  for (; i + kChains * V::size <= n; i += kChains * V::size)
+#pragma GCC unroll 4
+    for (int64_t c = 0; c < kChains; c++) sum[c] = sum[c] + V::load(a + i + c * V::size) * V::load(b + i + c * V::size);
+  const V all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  std::complex<R> total(sum_lanes(all.re), sum_lanes(all.im));
+  for (; i < n; i++) total += a[i] * b[i];
+  return total;
+}
+
 template <class T> Sum<T> span(const T* a, const T* b, int64_t n) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return sum_of_products(a, b, n);
+  if constexpr (kIsComplex<T> || std::is_floating_point_v<T>) return sum_of_products(a, b, n);
   Sum<T> total{};
-  for (int64_t i = 0; i < n; i++) total += Sum<T>(a[i]) * Sum<T>(b[i]);
+  if constexpr (std::is_same_v<Sum<T>, T>) {
+    for (int64_t i = 0; i < n; i++) total += a[i] * b[i];
+  } else {  // halves, which convert by the line
+    float wide_a[kTile], wide_b[kTile];
+    for (int64_t i = 0; i < n; i += kTile) {
+      const int64_t m = std::min(kTile, n - i);
+      convert(dtype_of<T>(), a + i, 1, DType::float32, wide_a, 1, m), convert(dtype_of<T>(), b + i, 1, DType::float32, wide_b, 1, m);
+      total += sum_of_products(wide_a, wide_b, m);
+    }
+  }
   return total;
 }
 

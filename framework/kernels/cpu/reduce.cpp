@@ -382,10 +382,12 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
   const int64_t m = reduced.count, inner = reduced.inner_size(), stride = reduced.inner_stride(), columns = plan.kept.inner_size();
   const bool same = x.dtype() == dtype_of<T>(), direct = same && stride == 1;
   const bool beside = same && !direct && reduced.n == 1 && plan.kept.inner_stride() == 1 && columns >= Vec<T>::size && m < (1 << 30);
-  if (beside || (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8)) {  // or a few numbers each: gathered for many results at once
+  constexpr int64_t kGathered = 512;
+  if (beside || (m <= kGathered && reduced.n <= 1 && columns >= 8 && (m <= kTile / kStrip || stride != 1))) {  // or gathered for many results at once
     const int64_t strips = (columns + kStrip - 1) / kStrip;
     return parallel_for(plan.kept.count / columns * strips, kGrain / (m * kStrip), [&](int64_t b, int64_t e) {
-      T tile[kTile];
+      Scratch<T> gathered(size_t(beside ? 0 : m * kStrip));
+      T* tile = gathered.data();
       for (int64_t i = b; i < e; i++) {
         const int64_t c = i % strips * kStrip, to = i / strips * columns + c, n = std::min(kStrip, columns - c), base = plan.kept.offset(to);
         for (int64_t r = 0; !beside && r < m; r++)

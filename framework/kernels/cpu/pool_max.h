@@ -1,17 +1,15 @@
-#include "framework/ops/pool.h"
-
+// The largest numbers under windows, where they stood, and their gradient.
+#pragma once
 #include <algorithm>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "framework/kernels/cpu/pool_planes.h"
+#include "framework/ops/pool.h"
 
 namespace weir {
 namespace WEIR_ISA {
-namespace {
-
-using namespace pool;
+namespace pool {
 
 // The largest numbers so far and where they stood, for a block of outputs: channels, or columns of an output row.
 template <class A> struct Best {
@@ -119,24 +117,21 @@ void best_of_channels(const Planes& p, const Window& w, const InputRows<T>& rows
       keep_larger(row.numbers + at * p.lanes + lane - first, std::integral_constant<int64_t, 1>{}, int32_t(row.at + at), 0, first, first + m, best);
     }
 }
-// The same of floats where the channels fill registers, in which their largest numbers stay. Windows of nothing above the lowest number keep no place.
-template <class T>
-void best_of_registers(const Planes& p, const Window& w, const InputRows<T>& rows, int64_t x, int64_t lane, int64_t first, int64_t m, Best<float>& best) {
+// m channels of floats that fill registers, in which their largest numbers stay: lanes from `first` on. `each_tap` calls its argument with the numbers
+// of a place and its position, for every place under the window. Windows of nothing above the lowest number keep no position.
+template <class Taps> void best_of_registers(int64_t first, int64_t m, Best<float>& best, Taps&& each_tap) {
   using V = Vec<float>;
   using I = Vec<int32_t>;
   for (int64_t l = 0; l < m; l += V::size) {
     const int64_t b = std::min(l, m - V::size);  // the last ones again, rather than one by one
     V most(-std::numeric_limits<float>::infinity());
     I place(-1);
-    for (const auto& row : rows)
-      for (int64_t c = 0; c < w.k[2]; c++) {
-        const int64_t at = x * w.s[2] + c * w.d[2] - w.p[2];
-        if (at < 0 || at >= p.in[2]) continue;
-        const V v = V::load(row.numbers + at * p.lanes + lane + b);
-        const auto better = (v > most) | (v != v);
-        most = where(better, v, most);
-        place = where(Mask<int32_t>{better.v}, I(int32_t(row.at + at)), place);
-      }
+    each_tap([&](const float* numbers, int64_t at) {
+      const V v = V::load(numbers + b);
+      const auto better = (v > most) | (v != v);
+      most = where(better, v, most);
+      place = where(Mask<int32_t>{better.v}, I(int32_t(at)), place);
+    });
     most.store(best.value + first + b), place.store(best.index + first + b);
   }
 }
@@ -174,7 +169,12 @@ template <class T, class A> void best_of_block(const Planes& p, const Window& w,
     if (p.lanes >= Vec<float>::size && m >= Vec<float>::size) {
       for (int64_t l = 0, n; l < m; l += n) {
         n = std::min(m, p.lanes);
-        best_of_registers(p, w, rows, (at + l) / p.lanes, at % p.lanes, l, n, best);
+        best_of_registers(l, n, best, [&](auto&& f) {
+          const int64_t x = (at + l) / p.lanes * w.s[2] - w.p[2], lane = at % p.lanes;
+          for (const auto& row : rows)
+            for (int64_t c = 0, k = x; c < w.k[2]; c++, k += w.d[2])
+              if (k >= 0 && k < p.in[2]) f(row.numbers + k * p.lanes + lane, row.at + k);
+        });
       }
       return;
     }
@@ -184,7 +184,7 @@ template <class T, class A> void best_of_block(const Planes& p, const Window& w,
   }
 }
 
-void max_pool(const MaxPool& op, Inputs in, Outputs out) {
+inline void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   bool last = only_channels_last(out[0]);
   Tensor x = in_layout(in[0], last);
   Planes p(x.sizes(), out[0].sizes(), last);
@@ -211,7 +211,7 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   });
 }
 
-void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
+inline void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
   bool last = only_channels_last(out[0]);
   Tensor dy = in_layout(in[0], last), index = in_layout(in[1], last);
   Planes p(op.input_size, dy.sizes(), last);
@@ -242,14 +242,6 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
   });
 }
 
-}  // namespace
-
-static const bool registered = [] {
-  constexpr auto cpu = DeviceType::cpu;
-  set_kernel<MaxPool, max_pool>(cpu);
-  set_kernel<MaxPoolBackward, max_pool_backward>(cpu);
-  return true;
-}();
-
+}  // namespace pool
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/kernels/cpu/pool_max.h"
 #include "framework/kernels/cpu/pool_planes.h"
 
 namespace weir {
@@ -261,6 +262,8 @@ void adaptive_avg_pool_backward(const AdaptiveAvgPoolBackward&, Inputs in, Outpu
 
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
+  set_kernel<MaxPool, max_pool>(cpu);
+  set_kernel<MaxPoolBackward, max_pool_backward>(cpu);
   set_kernel<AvgPool, avg_pool>(cpu);
   set_kernel<AvgPoolBackward, avg_pool_backward>(cpu);
   set_kernel<AdaptiveAvgPool, adaptive_avg_pool>(cpu);
