@@ -170,6 +170,7 @@ Meta TriangleIndices::meta(bool upper) const {
   const DType t = dtype.value_or(DType::int64);
   check(row >= 0 && col >= 0, name, ": row and col must be non-negative, got ", row, " and ", col);
   check<NotImplemented>(t == DType::int64 || t == DType::int32, name, ": not implemented for ", name_of(t));
+  (void)checked_add(row, upper ? checked_sub(offset, 1) : offset);  // the last row's end, which PyTorch refuses to know beyond 64 bits
   // Those above a diagonal are those below it in the transposed matrix.
   const int64_t count = upper ? lower_count(col, row, std::max(checked_sub(0, offset), -col)) : lower_count(row, col, std::max(offset, -row));
   return {Dims{2, count}, t, place_of_new(device)};
