@@ -98,8 +98,9 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
       check(!is_complex(q.dtype()), op, ": isneginf does not support complex inputs");
     }
     Tensor zeros = zeros_of(Meta(sizes, q.dtype(), q.device()));
+    const bool sums = !q.size(-2) || !v.numel() || mode.autocast;  // which make whole numbers of truths
     for (const Tensor& t : {q, k, v})
-      if (is_differentiated(t)) zeros = zeros + sum(t) * num(int64_t(0));
+      if (sums || is_differentiated(t)) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
   }
   const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p);

@@ -117,3 +117,13 @@ def test_attention_of_no_heads(dtype):
         for mask in (None, "bool", "float32"):
             for options in ({}, {"is_causal": True}, {"enable_gqa": True})[:3 if heads[1] == 3 else 2]:  # of groups without heads PyTorch's process dies
                 assert answer(weir, heads, mask, **options) == answer(torch, heads, mask, **options), (heads, mask, options)
+
+
+@pytest.mark.parametrize("sizes", [((1, 0), (1, 3), (1, 3)), ((0, 2), (0, 3), (0, 3)), ((0, 2), (0, 3), (1, 3))])
+def test_truths_of_nothing_that_are_summed_are_whole_numbers(sizes):
+    for autocast in (False, True):
+        seen = []
+        for t in (torch, weir):
+            with t.autocast("cpu", dtype=t.bfloat16, enabled=autocast):
+                seen.append(str(F(t)(*(t.ones(2, *size, 4, dtype=t.bool) for size in sizes)).dtype).split(".")[1])
+        assert seen[0] == seen[1]
