@@ -95,6 +95,7 @@ template <class T> T number(PyObject* o, DType t) {
     const std::string_view type = Py_TYPE(o)->tp_name;
     const bool fraction = (type.starts_with("numpy.float") && !PyFloat_Check(o)) || type == "numpy.complex64";
     if (is_tensor(o) || is_numpy_array(o) || fraction) return whole_number(o) != 0;  // as for integers: a fraction is no truth
+    check<TypeError>(o != Py_None, "'NoneType' object cannot be interpreted as an integer");
     return truth_of(o);
   } else if constexpr (kIsComplex<T>) {
     Py_complex c = PyComplex_AsCComplex(o);

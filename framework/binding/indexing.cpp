@@ -180,7 +180,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     const Tensor& x = unwrap(self);
     // The value is looked at before the index; of NumPy's, PyTorch takes what is a Python number too, and integers.
     const std::string_view type = Py_TYPE(value)->tp_name;
-    check<TypeError>(type != "numpy.ndarray" && (!type.starts_with("numpy.float") || PyFloat_Check(value)), "can't assign a ", type, " to a torch.",
+    check<TypeError>(type != "numpy.ndarray" && !type.starts_with("numpy.bool") && (!type.starts_with("numpy.float") || PyFloat_Check(value)), "can't assign a ", type, " to a torch.",
                      name_of(x.dtype()), " tensor");
     Tensor v = assigned(value, x.dtype());
     check<TypeError>(v.defined(), "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", name_of(x.dtype()), " tensor");

@@ -361,7 +361,8 @@ Tensor resolved(const Tensor& t) {
     for (int i = 0; i < sizes.n; i++)
       if (strides[i] == 0 && sizes[i] > 1) once[i] = 1;
     r = alias(r, once, strides, r->offset);
-    Tensor truths = unfilled(with_strides({once, DType::boolean, r.device()}, r));
+    // At the same strides, gaps included: what an op says of its input's layout holds of the truths too.
+    Tensor truths = unfilled(Meta(once, r.strides(), DType::boolean, r.device()));
     call_kernel_layer(*ne, ne->defaults.data(), std::array{r, wrapped_number(Scalar(int64_t(0)))}, &truths);
     Dims shown = truths.strides();
     for (int i = 0; i < sizes.n; i++)

@@ -61,8 +61,8 @@ void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& ou
                    "torch.cat(): input types can't be cast to the desired output type ", name_of(out.dtype()));
   check(can_cast(result.dtype, out.dtype()), op, ": result type ", name_of(result.dtype),
         " can't be cast to the desired output type ", name_of(out.dtype()));
-  check_no_repeats(out);
   Tensor written = rule == Out::row && out.numel() == result.sizes.product() ? out : resized(out, result.sizes);
+  check_no_repeats(elementwise ? out : written);  // which elements of another shape do no more. Source: PyTorch, whose element-wise loops look before they resize
   const bool shared = rule == Out::cast || rule == Out::same || rule == Out::truth || rule == Out::row;
   if (!shared) check_apart(written, in);
   else if (elementwise) check_not_shifted(written, in);

@@ -197,7 +197,7 @@ Tensor PoissonNllLoss::compose(Inputs in) const {
 
 Tensor HingeEmbeddingLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &t = in[1];
-  check_held(Held::own, Scalar(margin), x.dtype());
+  if (x.numel() != 1) check_held(Held::own, Scalar(margin), x.dtype());  // beside a single element PyTorch takes the margin as it is
   Tensor zeros = zeros_like(x), below = at_least_0(is_inexact(x.dtype()) ? margin - x : num(int64_t(margin)) - x);  // of whole numbers a whole one, as PyTorch's
   return reduced(fn::where(fn::ne(t, num(int64_t(1))), below, zeros) + fn::where(fn::ne(t, num(int64_t(-1))), x, zeros), reduction);
 }

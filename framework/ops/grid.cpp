@@ -31,8 +31,9 @@ void check_rank(const Tensor& x, const Tensor& grid, int rank) {
         "D input and grid with same number of dimensions, but got input with sizes ", x.sizes(), " and grid with sizes ", grid.sizes());
 }
 
+// PyTorch's enums of modes hold 32 bits of what is given.
 template <class Op> Tensor sampled(const Op& op, const Tensor& x, const Tensor& grid) {
-  return fn::grid_sampler_forward(x, grid, op.interpolation_mode, op.padding_mode, op.align_corners);
+  return fn::grid_sampler_forward(x, grid, int64_t(int32_t(op.interpolation_mode)), int64_t(int32_t(op.padding_mode)), op.align_corners);
 }
 
 // Sampling by ops, one tap of all places after the other: slow, and differentiable to any order.

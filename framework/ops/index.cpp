@@ -159,6 +159,8 @@ Meta IndexSelect::infer(Inputs in) const {
   check_selectable(in[0].ndim() > 1 ? in[0].size(dim) : 1, in[1].numel());
   return m;
 }
+// Source: PyTorch, which looks whether out= repeats elements before it gives it another shape.
+void IndexSelect::take_out(Inputs, const Tensor& out) const { check_no_repeats(out); }
 Tensors IndexSelect::vjp(const Saved& s, const Tensor& dy) const {
   return {index_add_of(zeros_as(s, 0, dy), dim, s.input(1), dy), Tensor()};
 }

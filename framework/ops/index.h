@@ -76,6 +76,7 @@ struct IndexSelect : Op {
   int64_t dim;
   static constexpr std::tuple fields{&IndexSelect::dim};
   Meta infer(Inputs in) const;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

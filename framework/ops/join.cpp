@@ -1,6 +1,7 @@
 #include "framework/ops/join.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
@@ -33,7 +34,8 @@ int64_t binomial(int64_t n, int64_t r) {
 
 /// Elements on and below the diagonal `offset` of a matrix: those of the rows that grow, then of the full ones.
 int64_t lower_count(int64_t rows, int64_t columns, int64_t offset) {
-  const int64_t first = std::clamp<int64_t>(checked_sub(0, offset), 0, rows), full = std::clamp<int64_t>(checked_sub(columns - 1, offset), first, rows);
+  const int64_t first = std::clamp<int64_t>(checked_sub(0, offset), 0, rows);
+  const int64_t full = offset < 0 && columns > std::numeric_limits<int64_t>::max() + offset ? rows : std::clamp<int64_t>(checked_sub(columns - 1, offset), first, rows);
   const int64_t shortest = first + offset + 1, longest = full + offset;  // of the rows [first, full)
   return checked_add(full > first ? checked_mul(shortest + longest, full - first) / 2 : 0, checked_mul(rows - full, columns));
 }
@@ -168,8 +170,10 @@ Meta TriangleIndices::meta(bool upper) const {
   const DType t = dtype.value_or(DType::int64);
   check(row >= 0 && col >= 0, name, ": row and col must be non-negative, got ", row, " and ", col);
   check<NotImplemented>(t == DType::int64 || t == DType::int32, name, ": not implemented for ", name_of(t));
-  const int64_t below = lower_count(row, col, upper ? checked_sub(offset, 1) : std::max(offset, -row));
-  return {Dims{2, upper ? checked_mul(row, col) - below : below}, t, place_of_new(device)};
+  (void)checked_add(row, upper ? checked_sub(offset, 1) : offset);  // the last row's end, which PyTorch refuses to know beyond 64 bits
+  // Those above a diagonal are those below it in the transposed matrix.
+  const int64_t count = upper ? lower_count(col, row, std::max(checked_sub(0, offset), -col)) : lower_count(row, col, std::max(offset, -row));
+  return {Dims{2, count}, t, place_of_new(device)};
 }
 
 Tensors SplitWithSizes::compose(Inputs in) const { return fn::split(in[0], split_sizes, dim); }

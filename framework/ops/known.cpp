@@ -26,8 +26,9 @@ static Tensor soft_margin_slope(const Tensor& dy, const Tensor& x, const Tensor&
   Tensor slope;
   {
     GradMode off(false);
-    const Tensor z = soft_margin_power(x, t);
-    slope = cast_to(-(t * z) / (z + 1.0) * dy, x.dtype());
+    // Of a target of another dtype only the results of products are of x's. Source: PyTorch, which writes them into the gradient.
+    const Tensor z = fn::exp(-t * x);
+    slope = cast_to(cast_to(-(t * z), x.dtype()) / (z + 1.0), x.dtype()) * dy;
   }
   return is_differentiated(dy) || is_differentiated(x) ? fn::soft_margin_slope_of(dy, x, t, slope) : slope;
 }

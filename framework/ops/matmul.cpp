@@ -175,23 +175,29 @@ Tensor Matmul::compose(Inputs in) const {
   return r;
 }
 
+bool scales_terms(const Tensor& a, const Scalar& alpha) {
+  return is_inexact(a.dtype()) && !is_reduced(a.dtype()) && !std::isfinite(std::abs(alpha.to_complex()));
+}
+
 Tensor Addmm::compose(Inputs in) const {
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
-    const Tensor product = mm(a, b);
-    return scaled_sum("addmm", given, product, beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, product));
+    const bool terms = scales_terms(in[1], alpha);
+    const Tensor product = mm(terms ? a * wrapped_number(alpha) : a, b);
+    return scaled_sum("addmm", given, product, beta, terms ? Scalar(1.0) : factor_of_product(a, alpha), !is_reduced(in[1].dtype()), multiplies(a, product));
   });
 }
 Tensor Baddbmm::compose(Inputs in) const {
   for (int d : {0, 1}) wrap_dim(d, in[1].ndim(), "baddbmm");  // PyTorch asks for these sizes before it looks at the ranks
   wrap_dim(2, in[2].ndim(), "baddbmm");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
-    const Tensor product = bmm(a, b);
+    constexpr int64_t kSmall = 400;  // below, PyTorch multiplies in a loop of its own
+    const bool by_library = !is_reduced(in[1].dtype()) && a.ndim() == 3 && b.ndim() == 3 && checked_mul(checked_mul(a.size(1), a.size(2)), b.size(2)) >= kSmall;
+    const bool terms = by_library && scales_terms(in[1], alpha);
+    const Tensor product = bmm(terms ? a * wrapped_number(alpha) : a, b);
     const bool multiplied = multiplies(a, product), lowered = mode.autocast && is_floating(given.dtype());
     check(lowered || given.dtype() == a.dtype(), "baddbmm: Input dtypes must be the same, got: input ", name_of(given.dtype()), ", batch1: ", name_of(a.dtype()));
     const Tensor self = lowered || multiplied ? given : cast_to(given, product.dtype());  // of no products PyTorch compares no dtypes: the second has the result's
-    constexpr int64_t kSmall = 400;  // below, PyTorch multiplies in a loop of its own
-    const bool by_library = !is_reduced(in[1].dtype()) && checked_mul(checked_mul(a.size(1), a.size(2)), b.size(2)) >= kSmall;
-    return scaled_sum("baddbmm", self, product, beta, factor_of_product(a, alpha), by_library, multiplied);
+    return scaled_sum("baddbmm", self, product, beta, terms ? Scalar(1.0) : factor_of_product(a, alpha), by_library, multiplied);
   }));
 }
 

@@ -134,5 +134,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
 bool multiplies(const Tensor& a, const Tensor& product);
 /// alpha, unless it is multiplied with sums over no elements, as where `a` has none: PyTorch makes none.
 Scalar factor_of_product(const Tensor& a, const Scalar& alpha);
+/// Whether an infinite or NaN alpha goes into the terms of the products, as PyTorch's library does it: what it scales are sums only of halves and integers.
+bool scales_terms(const Tensor& a, const Scalar& alpha);
 
 }  // namespace weir

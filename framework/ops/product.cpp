@@ -158,13 +158,10 @@ Tensor Addbmm::compose(Inputs in) const {
   // Of no products PyTorch multiplies self by beta in place.
   check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
   if (is_inexact(in[1].dtype()) && !std::isfinite(std::abs(alpha.to_complex())) && in[1].size(0)) {
-    // PyTorch adds one product after the other, so that infinite ones of both signs are NaN. Of halves it scales the product, of others its library the terms.
-    const bool terms = !is_reduced(in[1].dtype());
+    // PyTorch adds one product after the other, so that infinite ones of both signs are NaN.
     Tensor sum = in[0];
-    for (int64_t i = 0; i < in[1].size(0); i++) {
-      const Tensor a = fn::select(in[1], int64_t(0), i);
-      sum = fn::addmm(sum, terms ? a * wrapped_number(alpha) : a, fn::select(in[2], int64_t(0), i), i ? Scalar(1) : beta, terms ? Scalar(1) : alpha);
-    }
+    for (int64_t i = 0; i < in[1].size(0); i++)
+      sum = fn::addmm(sum, fn::select(in[1], int64_t(0), i), fn::select(in[2], int64_t(0), i), i ? Scalar(1) : beta, alpha);
     return row_major_of(sum);
   }
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {

@@ -5,6 +5,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
+#include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/compare.h"
@@ -72,6 +73,10 @@ Meta RandomInt::infer(Inputs in) const {
 Meta Bernoulli::infer(Inputs in) const {
   check(is_floating(in[0].dtype()), "bernoulli: expected a floating point tensor of probabilities, got ", name_of(in[0].dtype()));
   return like(in[0]);
+}
+// Source: PyTorch, which gives out= of what is drawn its shape without a warning.
+void Bernoulli::take_out(Inputs in, const Tensor& out) const {
+  if (!(out.sizes() == in[0].sizes())) resize(out, in[0].sizes());
 }
 Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(dy.meta())}; }
 static Meta filled_by(const Tensor& x, double p) {

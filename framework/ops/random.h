@@ -58,6 +58,7 @@ struct Bernoulli : Op {
   Generator* generator;
   static constexpr std::tuple fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

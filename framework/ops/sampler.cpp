@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "framework/op/copy.h"
 #include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
@@ -59,6 +60,12 @@ Meta Binomial::infer(Inputs in) const {
 Meta MultinomialDraws::infer(Inputs in) const { return {Dims{in[0].size(0), num_samples}, DType::int64, in[0].device()}; }
 
 constexpr int64_t kMostCategories = 1 << 24;  // beyond, float32 has no number for each. Source: PyTorch
+// Without a warning, as of all that is drawn.
+void Multinomial::take_out(Inputs in, const Tensor& out) const {
+  if (num_samples < 1 || in[0].ndim() < 1 || in[0].ndim() > 2) return;  // refused later
+  const Dims sizes = in[0].ndim() == 1 ? Dims{num_samples} : Dims{in[0].size(0), num_samples};
+  if (!(out.sizes() == sizes)) resize(out, sizes);
+}
 Tensor Multinomial::compose(Inputs in) const {
   const Tensor x = detach(in[0]);
   check(x.ndim() == 1 || x.ndim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ", x.ndim());

@@ -85,6 +85,7 @@ struct Multinomial : Op {
   bool replacement;
   Generator* generator;
   static constexpr std::tuple fields{&Multinomial::num_samples, &Multinomial::replacement, &Multinomial::generator};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -49,6 +49,11 @@ Tensors LogSoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   return {d - sum(d * p, Dims{dim}, true), -(d * p * sum(dy, Dims{dim}, true))};
 }
 
+// Whether -infinity would have to be made of whole numbers to hide what a mask leaves out.
+static bool hides_whole_numbers(const Tensor& q, const Tensor& mask) {
+  return mask && mask.dtype() == DType::boolean && !is_inexact(q.dtype()) && q.dtype() != DType::boolean;
+}
+
 // Whether a kernel that keeps no scores serves the call. Source of the rules: PyTorch's choice of its flash kernel.
 static bool passes_blockwise(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool grouped, double dropout_p) {
   auto four = [](const Tensor& t) { return t.ndim() == 4; };
@@ -65,6 +70,12 @@ static bool passes_blockwise(const Tensor& q, const Tensor& k, const Tensor& v, 
   return true;
 }
 
+static void check_groups(const char* op, const Tensor& q, const Tensor& k, const Tensor& v) {
+  const int64_t heads = q.size(-3);
+  check(heads % k.size(-3) == 0 && heads % v.size(-3) == 0, op, ": Number of heads in key and value must divide the number of heads in query, got ", k.size(-3), ", ",
+        v.size(-3), " and ", heads);
+}
+
 Tensor ScaledDotProductAttention::compose(Inputs in) const {
   Tensor q = in[0], k = in[1], v = in[2], mask = in[3];
   const char* op = "scaled_dot_product_attention";
@@ -79,9 +90,17 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   sizes[q.ndim() - 1] = v.size(-1);
   if (sizes.product() == 0 || v.numel() == 0) {
     // Source: PyTorch, which looks at nothing where there are no queries or no values, else at the batches. The products give every input a gradient, of zeros.
-    if (q.size(-2) && v.numel() && !enable_gqa) broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
+    if (q.size(-2) && v.numel()) {
+      check(!hides_whole_numbers(q, mask), op, ": value cannot be converted to type ", name_of(q.dtype()), " without overflow");
+      check(!mask || !is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
+      if (!enable_gqa) broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
+      else if (q.ndim() > 2 && k.ndim() > 2 && v.ndim() > 2 && k.size(-3) && v.size(-3)) check_groups(op, q, k, v);
+      check(!is_complex(q.dtype()), op, ": isneginf does not support complex inputs");
+    }
     Tensor zeros = zeros_of(Meta(sizes, q.dtype(), q.device()));
-    for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
+    const bool sums = !q.size(-2) || !v.numel() || mode.autocast;  // which make whole numbers of truths
+    for (const Tensor& t : {q, k, v})
+      if (sums || is_differentiated(t)) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
   }
   const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p);
@@ -92,9 +111,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     check<IndexError>(q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3, op, ": expected query, key and value with an axis of heads for enable_gqa, got ", q.sizes(), ", ",
                       k.sizes(), " and ", v.sizes());
     check(k.size(-3) > 0 && v.size(-3) > 0, op, ": expected key and value with heads for enable_gqa, got ", k.sizes(), " and ", v.sizes());
-    const int64_t heads = q.size(-3);
-    check(heads % k.size(-3) == 0 && heads % v.size(-3) == 0, op, ": Number of heads in key and value must divide the number of heads in query, got ", k.size(-3), ", ",
-          v.size(-3), " and ", heads);
+    check_groups(op, q, k, v);
   }
   double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
   check(!(mask.defined() && is_causal) || flash, op, ": Explicit attn_mask should not be set when is_causal=True");
@@ -115,7 +132,12 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     };
     k = widen(k), v = widen(v);
   }
-  check(is_inexact(q.dtype()), op, ": expected scalar type Float but found ", name_of(q.dtype()));
+  if (!is_inexact(q.dtype())) {
+    Dims none = broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
+    check(none.product() == 0 && !hides_whole_numbers(q, mask), op, ": expected scalar type Float but found ", name_of(q.dtype()));
+    none.push(q.size(-2)), none.push(v.size(-1));
+    return zeros_of(Meta(none, q.dtype(), q.device()));
+  }
   // Source: PyTorch, which computes halves in single precision and gives each factor its part of the scale.
   const DType given = v.dtype();
   if (is_reduced(given))
@@ -127,6 +149,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   if (mask && mask.dtype() == DType::boolean) mask = where(mask, full_of(Meta(Dims{}, scores.dtype()), Scalar(0.0)), num(-INFINITY));
   if (mask) scores = scores + mask;
   Tensor p = fn::safe_softmax(scores, int64_t(-1));
+  check(!is_complex(p.dtype()), op, ": isneginf does not support complex inputs");  // softmax refuses those of any elements
   if (dropout_p > 0) p = fn::dropout(p, dropout_p, true);
   return cast_to(matmul(cast_to(p, v.dtype()), v), given);
 }

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -94,6 +95,20 @@ def test_numbers_are_converted_as_pytorchs(call, dtype):
                     r = type(error).__name__
             seen.append((r, len(said)))
         assert seen[0] == seen[1], v
+
+
+@pytest.mark.parametrize("value", [np.True_, np.int8(3), np.float64(2), np.float32(2), np.array(1)])
+def test_numbers_of_numpy_that_are_assigned(value):
+    """PyTorch takes what is a Python number too, and integers."""
+    def answer(t, key):
+        x = t.zeros(3, dtype=t.bool)
+        try:
+            x[key(t)] = value
+            return x.tolist()
+        except Exception as error:
+            return type(error).__name__
+    for key in (lambda t: 0, lambda t: ..., lambda t: t.tensor([2, 0])):
+        assert answer(weir, key) == answer(torch, key)
 
 
 @pytest.mark.parametrize("call", ["t.add(x, 1.5, 2)", "t.add(x, 2, 1.5)", "t.add(x, True, 2)", "t.add(x, 2, True)", "x.add_(2, 3)", "t.sub(x, 2, 3)", "t.sub(x, 1.5, 2)",

@@ -29,8 +29,9 @@ void combination_rows(const CombinationRows& op, Inputs, Outputs out) {
 template <class Op> void triangle_indices(const Op& op, Inputs, Outputs out) {
   const int64_t count = out[0].size(1);
   auto write = [&](auto* to) {
-    if (count == 0) return;
-    for (int64_t r = 0; r < op.row; r++)
+    const auto* last = to + count;
+    // From the first row that has elements to the last one: there may be any number of rows without.
+    for (int64_t r = Op::kUpper ? 0 : std::max<int64_t>(0, -std::max(op.offset, -op.row)); to < last; r++)
       for (auto [c, end] = op.columns(Op::kUpper, r); c < end; c++, to++) to[0] = r, to[count] = c;
   };
   if (out[0].dtype() == DType::int64) write(out[0].data<int64_t>());

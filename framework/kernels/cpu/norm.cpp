@@ -88,11 +88,16 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
   std::vector<double> mean, invstd, var(C);
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     if (op.training) {
-      // Shifted by a value of each channel, so that one pass loses nothing to cancellation.
+      // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
       using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
+      constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
+      const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
       std::vector<Sum> shift(C);
       for (int64_t c = 0; c < C; c++) {
-        Sum first = Sum(A(x.data<T>()[c * p.inner]));
+        const T* of = x.data<T>() + c * p.inner;
+        Sum first = 0;
+        for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
+        first /= Sum(firsts);
         shift[c] = std::isfinite(first) ? first : Sum(0);
       }
       channel_sums<T, Sum>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {

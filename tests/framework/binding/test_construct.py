@@ -10,6 +10,9 @@ import weir
 EXPRESSIONS = """
 t.Tensor(2, 3).shape
 t.Tensor([1., 2.])
+t.tensor(None, dtype=t.bool)
+t.tensor([True, None], dtype=t.bool)
+t.as_tensor([None], dtype=t.bool)
 t.Tensor([[1, 2], [3, 4]])
 t.Tensor(np.ones(3))
 t.Tensor(t.ones(3, dtype=t.float64))

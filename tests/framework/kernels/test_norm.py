@@ -93,3 +93,13 @@ def test_rows_of_layer_norm_long_and_short(shape, given, dtype):
     weight, bias = (torch.randn(last).to(dtype).requires_grad_() if given in (name, "both") else None for name in ("weight", "bias"))
     close = {"rtol": 2e-2, "atol": 3e-2} if dtype == torch.bfloat16 else {"rtol": 1e-4, "atol": 1e-4}
     assert_same(lambda f, x, w, b: f.nn.functional.layer_norm(x, last, w, b), x, weight, bias, order=2 if dtype == torch.float64 else 1, **close)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_an_outlier_in_front_costs_batch_norm_no_digits(channels_last):
+    x = torch.randn(1, 2, 8, 8, dtype=torch.float64, generator=torch.manual_seed(0))
+    x[0, :, 0, 0] = 1e3
+    if channels_last:
+        x = x.contiguous(memory_format=torch.channels_last)
+    seen = [t.nn.functional.batch_norm(y, None, None, training=True, eps=1e-30) for t, y in ((torch, x), (weir, to_weir(x)))]
+    torch.testing.assert_close(torch.from_numpy(seen[1].numpy()), seen[0], rtol=0, atol=1e-15 * 8)

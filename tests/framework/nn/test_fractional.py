@@ -20,6 +20,13 @@ def test_fractional_pooling_refuses_ratios_that_give_no_size(ratio):
         weir.nn.functional.fractional_max_pool2d(weir.randn(1, 3, 9, 9), 3, output_ratio=(0.5, ratio))
 
 
+@pytest.mark.parametrize("sizes", [dict(kernel_size=2 ** 70, output_ratio=(0.5, 0.5)), dict(kernel_size=2, output_size=2 ** 70)])
+def test_fractional_pooling_refuses_a_number_of_more_than_64_bits(sizes):
+    for t in (torch, weir):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            t.nn.functional.fractional_max_pool2d(t.ones(1, 3, 9, 9), **sizes)
+
+
 def test_fractional_pooling_of_samples_outside_of_their_range():
     for value in (-5.0, 7.0, float("nan"), 1e30):
         weir.nn.functional.fractional_max_pool2d(weir.randn(1, 1, 8, 8), 2, output_size=4, _random_samples=weir.full((1, 1, 2), value))

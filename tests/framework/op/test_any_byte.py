@@ -65,6 +65,18 @@ def test_the_bytes_themselves_stay():
     assert bytes_.tolist() == [0] * 6
 
 
+def test_a_warning_of_gaps_in_memory_is_given_of_truths_too(recwarn):
+    """PyTorch's search wants lines without gaps."""
+    for t in (torch, weir):
+        line = t.tensor(BYTES, dtype=t.uint8).view(t.bool)[::2]
+        t.set_warn_always(True)
+        try:
+            t.bucketize(0, line)
+        finally:
+            t.set_warn_always(False)
+    assert len(recwarn) == 2
+
+
 def test_from_memory_of_others():
     array = np.array(BYTES, np.uint8).view(bool)
     assert weir.from_numpy(array).sum().item() == 4

@@ -101,6 +101,25 @@ def test_a_new_shape_of_matrices(call):
     assert strides(weir) == strides(torch)
 
 
+@pytest.mark.parametrize("call", [
+    "cumsum(x, 0, out=e(2))", "mv(x[:, None], x[:1], out=e(2))", "stack([x], out=e(2))", "linspace(0, 1, 3, out=e(2))", "cat([x[:0]], out=e(2))", "sort(x, out=(e(2), e(2).long()))",
+    "addbmm(x, t.ones(4, 0, 3), t.ones(4, 3, 3), out=e(3))", "Tensor.addbmm_(e(3), t.ones(4, 0, 3), t.ones(4, 3, 3))"])
+@pytest.mark.filterwarnings("ignore")
+def test_an_out_that_repeats_elements_until_it_has_its_shape(call):
+    results = []
+    for t in (torch, weir):
+        r = eval(f"t.{call}", {"t": t, "x": t.arange(3.0), "e": lambda n: t.ones(1).expand(n)})  # noqa: B023
+        results.append([(y.shape, y.stride(), y.tolist()) for y in (r if isinstance(r, tuple) else (r,))])
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("call", ["mul(x, 2, out=e(2))", "index_select(x, 0, t.tensor([0, 1]), out=e(3))", "cumsum(x, 0, out=e(3))"])
+def test_an_out_that_may_not_repeat_elements(call):
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            eval(f"t.{call}", {"t": t, "x": t.arange(3.0), "e": lambda n: t.ones(1).expand(n)})  # noqa: B023
+
+
 def test_an_out_that_the_oracle_records():
     """ldl_solve's has a history without a derivative; argsort refuses a history that nobody sees; logsumexp gives a real one the real parts."""
     for t in (torch, weir):

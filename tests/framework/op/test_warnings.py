@@ -24,6 +24,7 @@ t.diagonal_scatter(f(5,3),f(1).cfloat(),2) | t.select_scatter(f(2,3),f(3).cfloat
 t.searchsorted(f(4,2).T,f(4,2).T) | t.searchsorted(f(2,4),f(4,2).T) | t.ger(f(3),f(2),out=E(3,2)) | t.ger(f(3),f(2)) | t.outer(f(3),f(2),out=E(3,2))
 t.linalg.vector_norm(f(2).cfloat(),0.) | t.linalg.vector_norm(f(1).cfloat(),0.) | t.linalg.vector_norm(f(2).cfloat(),2.) | t.cholesky(f(1,1),out=E(1,1)) | t.sub(f(2),t.tensor(1),2)
 E(1).expand(3).__setitem__(f(3)>0,2) | E(1).expand(3).__setitem__(f(3)>0,f(3)) | E(1,1).expand(3,3).__setitem__((f(3)>0,0),2) | E(1).expand(3).index_put_((f(3)>0,),t.tensor(1.))
+t.bernoulli(f(3).sigmoid(),out=E(2)) | t.multinomial(f(2,3).exp(),2,out=E(2).long()) | t.normal(f(3),f(3).exp(),out=E(2)) | t.rand(3,out=E(2)) | t.randperm(3,out=E(2).long())
 t.rms_norm(f(3).cfloat(),(3,),f(3)) | t.rms_norm(f(3),(3,),f(3).double()) | f(4).masked_fill(f(4)>0,t.tensor(1+0j)) | f(4).fill_(1+0j) | t.logsumexp(f(3,2).cfloat(),1,out=f(3))
 """
 

@@ -101,3 +101,29 @@ def test_nan_is_not_hidden_and_a_row_that_sees_nothing_is_zero(mask, number):
     mask = given.pop("attn_mask", None)
     assert_same(lambda t, q, k, m: F(t)(q, k, k, m, **given), q, k, mask, order=0)
     assert_same(lambda t, q, k, m: F(t)(q, k, k, m, **given), torch.ones(1, 2).double().requires_grad_(), k, mask, order=1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "complex64", "float32"])
+def test_attention_of_no_heads(dtype):
+    """Of whole numbers too, but for a mask of truths, which would be -infinity."""
+    def answer(t, heads, mask, **options):
+        q, k, v = (t.ones(2, n, 3, 4).to(getattr(t, dtype)) for n in heads)
+        try:
+            r = F(t)(q, k, v, mask if mask is None else t.ones(3, 3).to(getattr(t, mask)), **options)
+            return str(r.dtype).split(".")[1], tuple(r.shape)
+        except (RuntimeError, TypeError) as error:
+            return type(error)
+    for heads in ((0, 0, 1), (1, 0, 1), (0, 1, 1), (0, 3, 2)):
+        for mask in (None, "bool", "float32"):
+            for options in ({}, {"is_causal": True}, {"enable_gqa": True})[:3 if heads[1] == 3 else 2]:  # of groups without heads PyTorch's process dies
+                assert answer(weir, heads, mask, **options) == answer(torch, heads, mask, **options), (heads, mask, options)
+
+
+@pytest.mark.parametrize("sizes", [((1, 0), (1, 3), (1, 3)), ((0, 2), (0, 3), (0, 3)), ((0, 2), (0, 3), (1, 3))])
+def test_truths_of_nothing_that_are_summed_are_whole_numbers(sizes):
+    for autocast in (False, True):
+        seen = []
+        for t in (torch, weir):
+            with t.autocast("cpu", dtype=t.bfloat16, enabled=autocast):
+                seen.append(str(F(t)(*(t.ones(2, *size, 4, dtype=t.bool) for size in sizes)).dtype).split(".")[1])
+        assert seen[0] == seen[1]

@@ -183,3 +183,19 @@ def test_more_classes_than_one_thread_is_worth(loss):
     x = torch.randn(2, 70_000, dtype=torch.float64, generator=torch.manual_seed(2), requires_grad=True)
     labels = torch.tensor([1, 69_999]) if loss == "multi_margin_loss" else torch.full((2, 70_000), -1).index_fill(1, torch.tensor([0]), 3)
     assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y), x, labels, order=1)
+
+
+@pytest.mark.parametrize("size", [(), (1,), (2,), (0,)])
+def test_a_margin_beyond_a_half_of_one_element(size):
+    """PyTorch compares the margin with what halves hold where there are several."""
+    def answer(t):
+        try:
+            return t.hinge_embedding_loss(t.ones(size, dtype=t.bfloat16), t.tensor(-1), 1e39).tolist()
+        except RuntimeError:
+            return "refused"
+    assert answer(weir) == answer(torch)
+
+
+def test_slopes_of_soft_margins_of_a_wider_target():
+    x, y = torch.tensor([1.0, -3, -100], dtype=torch.bfloat16).requires_grad_(), torch.tensor([3.0, -3, 3], dtype=torch.float64)
+    assert_same(lambda t, x, y: t.nn.functional.soft_margin_loss(x, y), x, y, order=1, rtol=1e-2)

@@ -47,6 +47,14 @@ def test_volumes_of_an_unknown_padding(mode, padding):
         weir.grid_sampler(weir.ones(1, 1, 2, 2), weir.zeros(1, 1, 1, 2), mode, padding, False)
 
 
+def test_modes_of_more_than_32_bits():
+    for rank in RANKS:
+        x, grid = torch.randn(2, 3, *RANKS[rank], generator=torch.manual_seed(0)), torch.rand(2, *[3, 2, 4][:rank], rank, generator=torch.manual_seed(1)) * 3 - 1.5
+        for mode, padding in ((-2**63, 2), (2**32 + 1, 2**40 + 1)):
+            for name in ("grid_sampler", f"grid_sampler_{rank}d"):
+                assert_same(lambda t, x, g: getattr(t, name)(x, g, mode, padding, False), x, grid)  # noqa: B023
+
+
 @pytest.mark.parametrize("align", [False, True])
 def test_affine_grid(align):
     for rank, size in ((2, [2, 3, 4, 5]), (3, [2, 3, 4, 1, 2]), (2, [2, 3, 4]), (2, [2, 3, 0, 1]), (3, [2, 3, 4, 5])):

@@ -48,3 +48,9 @@ def test_triangles(row, col, offset):
 def test_triangles_of_absurd_size_are_refused(size):
     with pytest.raises(RuntimeError):
         weir.triu_indices(size, size)
+
+
+@pytest.mark.parametrize("row, offset", [(2 ** 63 - 1, 0), (2 ** 63 - 1, 3), (2 ** 40, 3), (2 ** 40, -2)])
+def test_triangles_of_countless_rows_without_elements(row, offset):
+    assert_same(lambda t: t.triu_indices(row, 2, offset))
+    assert_same(lambda t: t.tril_indices(2 ** 40, 1, 3 - 2 ** 40))

@@ -108,6 +108,16 @@ def test_addbmm_scales_each_product_of_the_batch(alpha, dtype):
     assert_same(lambda t, x, a, b: t.addbmm(x, a, b, alpha=alpha), x, a, torch.eye(2, dtype=dtype).expand(2, 2, 2))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64, torch.bfloat16])
+@pytest.mark.parametrize("n", [2, 9])
+def test_an_infinite_factor_of_products_meets_their_terms(n, dtype):
+    """Of halves, of vectors and, below 400 terms, of batches it meets the sums."""
+    x, a = torch.ones(n, n, dtype=dtype), (torch.arange(1.0, n + 1) * torch.tensor([-1.0, 1]).repeat(n)[:n]).expand(n, n).to(dtype)
+    for alpha in (float("inf"), -float("inf")):
+        assert_same(lambda t, x, a, b: (t.addmm(x, a, b, alpha=alpha), t.addmm(x, a, b, beta=0, alpha=alpha)), x, a, a.abs().to(dtype))  # noqa: B023
+        assert_same(lambda t, x, a, b: (t.baddbmm(x, a[None], b[None], alpha=alpha), t.addmv(x[0], a, b[0], alpha=alpha)), x, a, a.abs().to(dtype))  # noqa: B023
+
+
 @pytest.mark.parametrize("name, args", [("mm", 2), ("addmm", 3), ("bmm", 2), ("baddbmm", 3)])
 def test_a_dtype_for_sums_has_no_kernel_on_a_cpu(name, args):
     x = weir.ones(2, 2) if name.endswith("dmm") or name == "mm" else weir.ones(1, 2, 2)

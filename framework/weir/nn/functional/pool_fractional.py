@@ -24,6 +24,10 @@ def _fractional(axes):
         output_ratio = output_ratio if output_size is None else None
         if isinstance(output_ratio, (tuple, list)):
             output_ratio = [_argument(name, "output_ratio", 4, "float", x.detach()) if isinstance(x, Tensor) else x for x in output_ratio]
+        if isinstance(kernel_size, int):
+            kernel_size = _argument(name, "kernel_size", 2, "int", kernel_size)
+        if isinstance(output_size, int):
+            output_size = _argument(name, "output_size", 3, "int", output_size)
         kernel_size, output_size, output_ratio = (x if x is None or isinstance(x, (tuple, list)) else [x] * axes
                                                   for x in (kernel_size, output_size, output_ratio))
         return tuple(_pool(input, _random_samples, axes, kernel_size, output_size, output_ratio))
