@@ -3,6 +3,7 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
+#include "framework/core/released.h"
 
 namespace py = pybind11;
 
@@ -30,9 +31,7 @@ DType dtype_of(const py::array& array) {
 
 }  // namespace
 
-void keep_in_place(const Tensor& t) {
-  if (!t->storage->context) t->storage->context = t->storage.get();
-}
+void keep_in_place(const Tensor& t) { keep_in_place(*t->storage); }
 
 Tensor from_numpy(py::handle given) {
   check<TypeError>(py::isinstance<py::array>(given), "expected np.ndarray (got ", Py_TYPE(given.ptr())->tp_name, ")");
@@ -88,7 +87,7 @@ void init_numpy(py::module_& m) {
     return t;
   }, "A tensor over the array's memory, without a copy but where it is not aligned. TypeError for dtypes weir does not have.");
   m.def("_numpy", &numpy, "An array over a tensor's memory, for as long as the memory stays where it is.");
-  m.def("_keep_in_place", &keep_in_place, "From now on a tensor's memory cannot grow, since others have its address.");
+  m.def("_keep_in_place", [](const Tensor& t) { keep_in_place(t); }, "From now on a tensor's memory cannot grow, since others have its address.");
 }
 
 }  // namespace weir
