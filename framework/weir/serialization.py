@@ -25,6 +25,7 @@ from weir import _trusted_pickles
 from weir._atomic import replacing
 from weir._pickle_reader import Allowed, LoadError, Reader
 from weir._tensor import written_on
+from weir.storage import UntypedStorage, is_storage
 from weir._rebuilt import (_BY_BYTES, _DTYPE_OF, _STORAGE_OF, _Storages, _layout, _rebuild_from_type_v2, _rebuild_parameter,
                            _rebuild_parameter_with_state, _rebuild_sparse_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3)
 
@@ -126,9 +127,11 @@ class _Pickler(pickle._Pickler):
         self.save_reduce(_Named("torch._tensor", "_rebuild_from_type_v2"), (make, kind, args, state), obj=t)
 
     def persistent_id(self, obj):
+        if is_storage(obj):
+            return self._storage(obj._flat, untyped=isinstance(obj, UntypedStorage))
         return obj.description if isinstance(obj, _StorageRef) else None
 
-    def _storage(self, t):
+    def _storage(self, t, untyped=False):
         if t.device.type != "cpu":
             t = t.detach().cpu()
         memory = weir._C._storage_as_bytes(t)
@@ -137,7 +140,7 @@ class _Pickler(pickle._Pickler):
         self._alive.append(t)
         key = self._keys.setdefault(storage, str(len(self._keys)))
         self.storages[key] = memory[:count * t.itemsize]
-        if t.dtype.name in _BY_BYTES:
+        if untyped or t.dtype.name in _BY_BYTES:
             return "storage", _Named("torch.storage", "UntypedStorage"), key, "cpu", count * t.itemsize
         return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
 

@@ -3,6 +3,8 @@
 Source: torch.storage. Sharing a storage between processes raises NotImplementedError. Tensors over memory that a program took away
 (`resize_(0)`) read zeros there, until it is given back and filled.
 """
+import warnings
+
 import weir
 from _weir import _numpy, _resizable, _resize_storage
 from weir import Tensor, _C
@@ -145,6 +147,10 @@ def _of_bytes(data):
     return UntypedStorage(wrap_tensor=_C._from_buffer(bytearray(data), weir.uint8, len(data), 0) if data else None)
 
 
+def _of_untyped(storage, dtype):
+    return TypedStorage(wrap_storage=storage, dtype=dtype)
+
+
 def numbers_in(storage, dtype):
     """The bytes of an UntypedStorage as a 1-d tensor of `dtype`, as many as fill whole elements."""
     whole = storage.nbytes() // dtype.itemsize * dtype.itemsize
@@ -211,6 +217,9 @@ class TypedStorage(_Storage):
     def __deepcopy__(self, memo):
         return type(self)(wrap_storage=copied_memory(self._untyped_storage, memo), dtype=self.dtype)
 
+    def __reduce__(self):
+        return _of_untyped, (self._untyped_storage, self.dtype)
+
     def resize_(self, size):
         """Makes the memory `size` numbers long."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
@@ -273,6 +282,9 @@ def untyped_storage(self):
 
 def storage(self):
     """The numbers of self's memory, all of them, whatever part of it self shows."""
+    warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter "
+                  "to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
+                  "tensor.storage()", stacklevel=3)
     return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
 
 
