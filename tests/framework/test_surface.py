@@ -196,6 +196,7 @@ def test_a_profile_follows_its_schedule(F):
 def test_scaler_skips_what_is_not_finite():
     p = weir.nn.Parameter(weir.ones(1))
     optimizer, scaler = weir.optim.SGD([p], lr=1.0), weir.amp.GradScaler("cpu", init_scale=8.0)
+    scaler.scale(p.sum())
     p.grad = weir.tensor([float("inf")])
     scaler.step(optimizer)
     scaler.update()
