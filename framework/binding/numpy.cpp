@@ -4,6 +4,7 @@
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
 #include "framework/core/released.h"
+#include "framework/core/warn.h"
 
 namespace py = pybind11;
 
@@ -83,6 +84,10 @@ py::object numpy(const Tensor& t, bool force) {
 void init_numpy(py::module_& m) {
   m.def("from_numpy", [](py::handle array) {
     Tensor t = from_numpy(array);
+    if (!py::reinterpret_borrow<py::array>(array).writeable())
+      warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in "
+                "undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of "
+                "warning will be suppressed for the rest of this program.");
     warn_of_copy(t);
     return t;
   }, "A tensor over the array's memory, without a copy but where it is not aligned. TypeError for dtypes weir does not have.");

@@ -235,8 +235,9 @@ def iterate(self):
 
 def T_(self):
     if self.dim() != 2:
-        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated; `x.mT` transposes batches of matrices "
-                   "and `x.permute(*torch.arange(x.ndim - 1, -1, -1))` reverses all axes.")
+        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future "
+                   "release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+                   "dimensions of a tensor.")
     return self.permute(*range(self.dim() - 1, -1, -1)) if self.dim() else self.view(())
 
 
