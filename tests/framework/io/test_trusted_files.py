@@ -273,3 +273,19 @@ def test_a_storage_and_its_tensors_share_memory_again(writer, reader, tmp_path):
     whole, part, storage, again = reader.load(tmp_path / "file")
     whole[2] = 9
     assert part.tolist() == [9, 3] and storage.tolist() == again.tolist() == [0, 1, 9, 3]
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore:Environment variable")
+def test_the_environment_says_how_files_are_read(t, tmp_path, monkeypatch):
+    t.save(Options(), tmp_path / "file")
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    assert t.load(tmp_path / "file") == Options()
+    with pytest.raises(pickle.UnpicklingError):
+        t.load(tmp_path / "file", weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="Only one of"):
+        t.load(tmp_path / "file")
+    monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    with pytest.raises(pickle.UnpicklingError):
+        t.load(tmp_path / "file", weights_only=False)
