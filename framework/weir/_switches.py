@@ -131,7 +131,7 @@ def get_autocast_cpu_dtype():
 
 
 def get_autocast_gpu_dtype():
-    warnings.warn("torch.get_autocast_gpu_dtype() is deprecated. Please use torch.get_autocast_dtype('cuda') instead.", DeprecationWarning, stacklevel=2)
+    warnings.warn("torch.get_autocast_gpu_dtype() is deprecated. Please use torch.get_autocast_dtype('cuda') instead.", DeprecationWarning, stacklevel=3)
     return get_autocast_dtype("cuda")
 
 
@@ -164,7 +164,7 @@ def set_autocast_gpu_dtype(dtype):
 
 
 def is_autocast_cpu_enabled():
-    warnings.warn("torch.is_autocast_cpu_enabled() is deprecated. Please use torch.is_autocast_enabled('cpu') instead.", DeprecationWarning, stacklevel=2)
+    warnings.warn("torch.is_autocast_cpu_enabled() is deprecated. Please use torch.is_autocast_enabled('cpu') instead.", DeprecationWarning, stacklevel=3)
     return _C._autocast_enabled()
 
 

@@ -17,7 +17,7 @@ def _error(t, expression):
     "x[:, 5]", "x[None, 5]", "x[t.tensor([5])]", "x[:, t.tensor([5])]", "x[t.tensor([0]), t.tensor([-5])]", "x.__setitem__((slice(None), 5), 1.)",
     "F.embedding(t.tensor([5]), t.ones(3, 2))", "F.embedding(t.tensor([-1]), t.ones(3, 2))", "t.ones(3).index_select(0, t.tensor([5]))",
     "F.layer_norm(x, [128])", "t.ones(2, 3) @ t.ones(4, 5)", "t.ones(2, 5, 3) @ t.ones(4, 5)", "t.cat([t.ones(2, 3), t.ones(2, 3), t.ones(3, 4)])",
-    "t.stack([t.ones(2), t.ones(2), t.ones(3)])", "t.ones(2, 3).expand(3, 3)"]
+    "t.stack([t.ones(2), t.ones(2), t.ones(3)])", "t.ones(2, 3).expand(3, 3)", "__import__('copy').deepcopy(x.requires_grad_() * 2)"]
     + [f"F.interpolate(t.ones({', '.join('2' * rank)}), 3, mode='{mode}')" for mode in ("linear", "bilinear", "bicubic", "trilinear", "lanczos", "foo")
        for rank in (2, 3, 4, 5, 6) if (mode, rank) not in (("linear", 3), ("bilinear", 4), ("bicubic", 4), ("trilinear", 5))])
 def test_an_error_holds_the_text_of_pytorchs(expression):

@@ -74,7 +74,7 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
     say `float`."""
     if obj is None:
         return script
-    _warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    _warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
     return _taking_floats(obj) if type(obj) is _types.FunctionType else _known_as(RecursiveScriptModule, obj)
 
 
@@ -102,7 +102,7 @@ def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check
     """func itself, once it ran on the example inputs. What depends on values is decided anew in each call."""
     if func is None:
         return _functools.partial(trace, example_inputs=example_inputs)
-    _warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    _warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
     if example_inputs is not None or example_kwarg_inputs is not None:
         from weir import Tensor, get_rng_state, no_grad
         args = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs or ())
