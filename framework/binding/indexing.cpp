@@ -87,10 +87,13 @@ Indexed apply(const Tensor& x, PyObject* key) {
   }
   int named = specified(items, n);
   if (Py_ssize_t start, stop; n == 1 && named > x.ndim() && PySlice_Check(items[0])) step_of(items[0], &start, &stop);  // its own error comes first
-  check<IndexError>(x.ndim() > 0 || named != 1, "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number");
+  if (x.ndim() == 0 && n == 1) {
+    check<IndexError>(!is_int(items[0]), "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    check<IndexError>(!PySlice_Check(items[0]), "slice() cannot be applied to a 0-dim tensor.");
+  }
   check<IndexError>(named <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
   Indexed r{x, {}};
-  int64_t dim = 0;
+  int64_t dim = 0, taken = 0;  // of the view; axes of x that integers took
   bool any = false;
   auto push = [&](const Tensor& t) {
     r.advanced.resize(dim);
@@ -109,8 +112,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
       int64_t k;
       check<IndexError>(store_argument(o, Ty::i64, &k), "an index must be an integer, got ", Py_TYPE(o)->tp_name);
       int64_t size = r.view.ndim() ? r.view.size(dim) : 0;
-      check<IndexError>(r.view.ndim() > 0, "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number");
-      check<IndexError>(k >= -size && k < size, "index ", k, " is out of bounds for dimension ", dim, " with size ", size);
+      check<IndexError>(k >= -size && k < size, "index ", k, " is out of bounds for dimension ", dim + taken++, " with size ", size);
       r.view = select(r.view, dim, k);
     } else if (PySlice_Check(o)) {
       r.view = take_slice(r.view, dim++, o);

@@ -11,6 +11,7 @@
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
+#include "framework/core/released.h"
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/kernels/load.h"
@@ -55,7 +56,13 @@ void init_factories(py::module_& m) {
     t->storage->version = 0;
     return t;
   });
-  m.def("_owns_memory", [](const Tensor& t) { return !t->storage->release; });
+  m.def("_resizable", [](const Tensor& t) { return resizable(*t->storage); });
+  m.def("_resize_storage", [](const Tensor& t, int64_t bytes) {
+    Storage& s = *t->storage;
+    check(bytes >= 0, "resize_: a storage of ", bytes, " bytes");
+    check(resizable(s), "Trying to resize storage that is not resizable");
+    size_t(bytes) < s.bytes ? shrink(s, size_t(bytes)) : grow(s, size_t(bytes));
+  }, "Gives the memory under a tensor so many bytes, and the tensors over it their old sizes. No write: no version rises.");
   m.def("_same_storage", [](const Tensor& a, const Tensor& b) { return a->storage == b->storage; });
   m.def("_write_out", [](const std::string& op, py::object out, py::handle value, const Tensors& in, int rule, bool recorded, bool quiet) {
     if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");

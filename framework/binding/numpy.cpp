@@ -3,6 +3,8 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
+#include "framework/core/released.h"
+#include "framework/core/warn.h"
 
 namespace py = pybind11;
 
@@ -30,9 +32,7 @@ DType dtype_of(const py::array& array) {
 
 }  // namespace
 
-void keep_in_place(const Tensor& t) {
-  if (!t->storage->context) t->storage->context = t->storage.get();
-}
+void keep_in_place(const Tensor& t) { keep_in_place(*t->storage); }
 
 Tensor from_numpy(py::handle given) {
   check<TypeError>(py::isinstance<py::array>(given), "expected np.ndarray (got ", Py_TYPE(given.ptr())->tp_name, ")");
@@ -84,11 +84,15 @@ py::object numpy(const Tensor& t, bool force) {
 void init_numpy(py::module_& m) {
   m.def("from_numpy", [](py::handle array) {
     Tensor t = from_numpy(array);
+    if (!py::reinterpret_borrow<py::array>(array).writeable())
+      warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in "
+                "undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. This type of "
+                "warning will be suppressed for the rest of this program.");
     warn_of_copy(t);
     return t;
   }, "A tensor over the array's memory, without a copy but where it is not aligned. TypeError for dtypes weir does not have.");
   m.def("_numpy", &numpy, "An array over a tensor's memory, for as long as the memory stays where it is.");
-  m.def("_keep_in_place", &keep_in_place, "From now on a tensor's memory cannot grow, since others have its address.");
+  m.def("_keep_in_place", [](const Tensor& t) { keep_in_place(t); }, "From now on a tensor's memory cannot grow, since others have its address.");
 }
 
 }  // namespace weir

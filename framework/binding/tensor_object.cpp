@@ -92,6 +92,13 @@ PyObject* get_retains_grad(const Tensor& t) {
   return PyBool_FromLong(v && v->retained);
 }
 PyObject* get_grad(const Tensor& t) { return wrap(grad_of(t)); }
+PyObject* get_grad_of_leaf(const Tensor& t) {
+  if (Variable* v = variable_or_null(t); !is_leaf(t) && !(v && v->retained) && !grad_of(t))
+    warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during autograd.backward(). "
+         "If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf "
+         "Tensor by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.");
+  return get_grad(t);
+}
 PyObject* get_data(const Tensor& t) {
   Tensor d = detach(t);
   d->own_writes = Ref(new WriteCount);
@@ -180,7 +187,7 @@ PyGetSetDef getset[] = {
     {"is_leaf", get<get_is_leaf>, nullptr, nullptr, nullptr},
     {"_cdata", get<get_cdata>, nullptr, "Identity of the tensor, whatever Python object stands for it.", nullptr},
     {"retains_grad", get<get_retains_grad>, nullptr, nullptr, nullptr},
-    {"grad", get<get_grad>, set_grad, nullptr, nullptr},
+    {"grad", get<get_grad_of_leaf>, set_grad, nullptr, nullptr},
     {"_grad", get<get_grad>, set_grad, "grad, by the name that gives no warning.", nullptr},
     {"grad_dtype", get<get_grad_dtype>, set_grad_dtype, nullptr, nullptr},
     {"data", get<get_data>, set_data, nullptr, nullptr},

@@ -13,6 +13,7 @@
 
 #include "framework/core/dims.h"
 #include "framework/core/error.h"
+#include "framework/core/released.h"
 #include "framework/core/scratch.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -298,6 +299,7 @@ StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void
 void grow(Storage& s, size_t bytes) {
   if (bytes <= s.bytes) return;
   check(!s.batch, "vmap: resize_ cannot give the tensors of a batch more memory");
+  if (regrow(s, bytes)) return;
   check(!s.release, "resize_: storage over foreign memory cannot grow");
   // A context without a release marks memory whose address others hold; in a trace, a view, which grows as its memory will.
   check(!s.context || s.symbolic, "Trying to resize storage that is not resizable: NumPy or DLPack looks at its memory");

@@ -31,7 +31,7 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
     if (axes >> i & 1) list.push(i);
   const int64_t left = reduced_sizes(x.sizes(), axes, false).product();
   if (double(x.numel() / std::max<int64_t>(1, left)) <= correction)
-    warn(str(op, "(): no degree of freedom is left: correction should be less than the number of elements that go into one result."));
+    warn(str(op, "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel)."));
   const bool whole = !dim || dim->empty();
   if (op[0] != 's') return fn::var_mean_forward(x, list, correction, keepdim, whole);
   if (!is_complex(x.dtype())) return fn::std_mean_forward(x, list, correction, keepdim, whole);

@@ -62,7 +62,7 @@ Meta Cat::infer(Inputs in) const {
     check(t.ndim() == sizes.n, "cat: Tensors must have same number of dimensions: got ", sizes.n, " and ", t.ndim());
     for (int i = 0; i < sizes.n; i++)
       check(i == d || t.sizes()[i] == sizes[i], "cat: Sizes of tensors must match except in dimension ", d,
-            ". Expected size ", sizes[i], " but got size ", t.sizes()[i]);
+            ". Expected size ", sizes[i], " but got size ", t.sizes()[i], " for tensor number ", &t - in.data(), " in the list.");
     sizes[d] = checked_add(sizes[d], t.sizes()[d]);
     channels &= suggests_channels_last(t.sizes(), t.strides());
   }
@@ -93,7 +93,7 @@ Tensor Stack::compose(Inputs in) const {
   check(!in.empty(), "stack: expected a non-empty list of Tensors");
   int64_t d = wrap_dim(dim, in[0].ndim() + 1, "stack");
   for (const Tensor& t : in)
-    check(t.sizes() == in[0].sizes(), "stack: expects each tensor to be equal size, but got ", in[0].sizes(), " and ", t.sizes());
+    check(t.sizes() == in[0].sizes(), "stack expects each tensor to be equal size, but got ", in[0].sizes(), " at entry 0 and ", t.sizes(), " at entry ", &t - in.data());
   if (d < in[0].ndim()) {  // joined along an axis that is there, which keeps channels_last, and split
     Dims sizes = in[0].sizes();
     sizes.insert(int(d), int64_t(in.size()));

@@ -143,11 +143,17 @@ Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
   return {dx, dw, db};
 }
 
+/// The sizes of a product's operand, of many matrices those of all rows below each other.
+static std::string rows_by_columns(const Tensor& t) {
+  if (t.ndim() == 1) return std::to_string(t.size(0));
+  return str(t.numel() / std::max<int64_t>(1, t.size(-1)), "x", t.size(-1));
+}
+
 Tensor Matmul::compose(Inputs in) const {
   Tensor a = in[0], b = in[1];
   check(a.ndim() > 0 && b.ndim() > 0, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
   bool row = a.ndim() == 1, column = b.ndim() == 1;
-  check(a.size(-1) == b.size(column ? -1 : -2), "matmul: mat1 and mat2 shapes cannot be multiplied (", a.sizes(), " and ", b.sizes(), ")");
+  check(a.size(-1) == b.size(column ? -1 : -2), "matmul: mat1 and mat2 shapes cannot be multiplied (", rows_by_columns(a), " and ", rows_by_columns(b), ")");
   if (row && column) return dot(a, b);
   if (row) a = unsqueeze(a, int64_t(0));
   if (column) b = unsqueeze(b, int64_t(1));

@@ -221,7 +221,8 @@ void CrossOfThree::take_out(Inputs in, const Tensor&) {  // PyTorch's warning is
   if (!dim) dim = first_of_three(in[0]);
 }
 Tensor CrossOfThree::compose(Inputs in) const {
-  if (!dim) warn_once("Using torch.cross without specifying the dim arg is deprecated: give dim, or use torch.linalg.cross.");
+  if (!dim) warn_once("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use torch.linalg.cross.\n"
+                       "The default value of dim will change to agree with that of linalg.cross in a future release.");
   return fn::cross(in[0], in[1], dim ? *dim : first_of_three(in[0]));
 }
 

@@ -84,7 +84,7 @@ Tensors PadBorderBackward::vjp(const Saved& s, const Tensor& g) const {
 
 Meta Resample::infer(Inputs in) const {
   int d = axis_of("interpolate", in[0], dim);
-  check_mode("interpolate", mode, {"nearest", "nearest-exact", "linear", "bicubic"});
+  check_mode("interpolate", mode, {"nearest", "nearest-exact", "linear", "bicubic", "lanczos"});
   check(size > 0 && in[0].sizes()[d] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ", in[0].sizes(),
         " and output ", size, " at dimension ", d);
   return with_axis(in[0], d, size);
@@ -150,7 +150,7 @@ Tensor area(const Tensor& x, const Dims& size) {
 // How many axes a mode interpolates, or 0 where any number.
 int axes_of(const Str& mode) {
   if (mode == "nearest" || mode == "area" || mode == "nearest-exact") return 0;
-  return mode == "linear" ? 1 : mode == "bilinear" || mode == "bicubic" ? 2 : mode == "trilinear" ? 3 : -1;
+  return mode == "linear" ? 1 : mode == "bilinear" || mode == "bicubic" || mode == "lanczos" ? 2 : mode == "trilinear" ? 3 : -1;
 }
 
 }  // namespace
@@ -159,15 +159,19 @@ Tensor Resize::compose(Inputs in) const {
   const Tensor& x = in[0];
   const int rank = x.ndim() - 2, axes = axes_of(mode);
   check<ValueError>(axes || !align_corners, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear");
-  check<NotImplemented>((!axes || axes == rank) && rank >= 1 && rank <= 3, "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", x.ndim(),
-                        "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got ", mode.view(), ")");
-  check<ValueError>(!antialias || axes == 2, "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
+  const bool fits = !axes || axes == rank, named = axes > 0 && mode.view().ends_with("linear");
+  check<NotImplemented>(fits || !named || rank < 1 || rank > 3, "Got ", x.ndim(), "D input, but ", mode.view(), " mode needs ", axes + 2, "D input");
+  check<NotImplemented>(fits && rank >= 1 && rank <= 3, "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", x.ndim(),
+                        "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got ", mode.view(), ")");
+  check<ValueError>(!antialias || axes == 2, "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input");
   check<ValueError>(!size || !scale_factor, "only one of size or scale_factor should be defined");
   check<ValueError>(size || scale_factor, "either size or scale_factor should be defined");
   const int given = size ? size->n : scale_factor->n;
   const char* what = size ? "size" : "scale_factor";
   check<ValueError>(given == rank, what, " shape must match input shape. Input is ", rank, "D, ", what, " is ", given);
   check<ValueError>(!size || !recompute_scale_factor.value_or(false), "recompute_scale_factor is not meaningful with an explicit size.");
+  check<ValueError>(mode != "lanczos" || !align_corners.value_or(false), "Lanczos mode does not support align_corners=True");
+  check<ValueError>(mode != "lanczos" || antialias, "Lanczos mode requires antialias=True");
   const bool scaled = scale_factor && !recompute_scale_factor.value_or(false);
   Dims sizes;
   for (int i = 0; i < rank; i++) sizes.push(size ? (*size)[i] : int64_t(std::floor(double(x.sizes()[2 + i]) * (*scale_factor)[i])));
@@ -183,7 +187,7 @@ Tensor Resize::compose(Inputs in) const {
     const double from = double(x.sizes()[2 + i]), to = double(sizes[i]), scale = scaled ? (*scale_factor)[i] : 0;
     steps.push(nothing ? 1.0 : aligned ? (to > 1 ? (from - 1) / (to - 1) : 0.0) : scale != 0 ? 1 / scale : from / to);
   }
-  return fn::upsample(x, sizes, steps, axes == 0 || mode == "bicubic" ? mode : Str("linear"), aligned, antialias);
+  return fn::upsample(x, sizes, steps, axes == 0 || mode == "bicubic" || mode == "lanczos" ? mode : Str("linear"), aligned, antialias);
 }
 
 static const ResampleOps::Registration ops;

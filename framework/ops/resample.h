@@ -94,7 +94,7 @@ struct Resize : Op {
       "recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor";
   static constexpr auto doc =
       "(N, C, *spatial) resized to `size` or by `scale_factor`, a number for each axis. mode: nearest, nearest-exact, linear (3-d input), bilinear and bicubic "
-      "(4-d), trilinear (5-d), area. ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.";
+      "(4-d), lanczos (4-d, with antialias), trilinear (5-d), area. ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.";
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
   std::optional<Dims> size;

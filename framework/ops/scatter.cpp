@@ -201,7 +201,7 @@ Meta IndexReduce::infer(Inputs in) const {
   check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
         "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce.view(), ".");
   check_slices("index_reduce_", in[0], dim, in[1], in[2]);
-  warn_once("index_reduce() is in beta and may change at any time.");
+  warn_once("index_reduce() is in beta and the API may change at any time.");
   const DType t = in[0].dtype();  // Source: PyTorch, whose kernel for one axis, and its loop over slices, take different dtypes
   check<NotImplemented>(in[0].ndim() > 1 || (t != DType::boolean && !is_complex(t)), "\"index_func_\" not implemented for '", name_of(t), "'");
   check<NotImplemented>(include_self || t != DType::boolean, "\"index_reduce_func_exclude_input_init\" not implemented for 'Bool'");

@@ -101,9 +101,9 @@ Meta SearchSorted::infer(Inputs in) const {
         " and got sorter tensor ", sorter ? sorter.sizes() : Dims());
   check(!sorter || sorter.dtype() == DType::int64, op, "sorter must be a tensor of long dtype but got dtype ", sorter ? name_of(sorter.dtype()) : "");
   check_searchable(edges, x);
-  constexpr const char* names[] = {"the boundaries", "input", "sorter"};
+  constexpr const char* names[] = {"boundary", "input value", "sorter"};
   for (size_t i = 0; i < in.size(); i++)
-    if (x.numel() && in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
+    if (x.numel() && in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " tensor is non-contiguous, this will lower the performance due to extra data copy when converting non-contiguous tensor to contiguous"));
   DType t = result_type(std::array{edges, x});
   check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && t != DType::boolean), "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "

@@ -50,7 +50,7 @@ Tensor Cov::compose(Inputs in) const {
   const Tensor taken = num(correction);
   Tensor divisor = total - (aweights && correction != 0 ? taken * fn::sum(w * aweights) / total : taken);
   if (w ? !mode.recorder && !divisor.is_meta() && item(divisor).to_double() <= 0 : observations <= correction)
-    warn("cov(): no degree of freedom is left: correction should be less than the number of observations.");
+    warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.");
   divisor = fn::where(divisor <= 0.0, num(int64_t(0)), divisor);
   const Tensor products = fn::mm(centred, conj(fn::transpose(w ? centred * w : centred, int64_t(0), int64_t(1))));
   return fn::squeeze(products / divisor);

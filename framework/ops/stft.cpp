@@ -63,7 +63,7 @@ double root_scale(int64_t n, bool on) { return on ? 1 / std::sqrt(double(n)) : 1
 
 static void warn_of_no_window() {
   static WarnOnce said;
-  said("A window was not provided. A rectangular window will be applied, which is known to cause spectral leakage.");
+  said("A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage.");
 }
 
 Tensor Stft::compose(Inputs in) const {

@@ -181,8 +181,8 @@ Geometry Expand::geometry(Inputs in) const {
     int64_t have = x.sizes()[d];
     if (size[i] == -1) g.sizes[i] = have;
     check(g.sizes[i] == have || (have == 1 && g.sizes[i] >= 0), "expand: The expanded size of the tensor (", size[i],
-          ") must match the existing size (", have, ") at non-singleton dimension ", i, ". Target sizes: ", size,
-          ". Tensor sizes: ", x.sizes());
+          ") must match the existing size (", have, ") at non-singleton dimension ", i, ".  Target sizes: ", size,
+          ".  Tensor sizes: ", x.sizes());
     g.strides[i] = have == 1 && g.sizes[i] != 1 ? 0 : x.strides()[d];
   }
   // New leading axes get strides as PyTorch's: as if contiguous outside of what exists.

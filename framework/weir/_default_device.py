@@ -7,6 +7,7 @@ import functools
 import threading
 
 import weir
+from _weir import _warn_once
 
 #: Source: torch.utils._device._device_constructors.
 _FACTORIES = """arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye full hamming_window hann_window
@@ -30,6 +31,8 @@ def set_default_device(device):
 def set_default_tensor_type(t):
     """Sets the default dtype by a type's name such as torch.DoubleTensor. TypeError unless it is floating."""
     from ._tensor_types import dtype_of
+    _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and torch.set_default_device() "
+               "as alternatives.")
     weir.set_default_dtype(dtype_of(t))
 
 

@@ -6,6 +6,7 @@ import weir
 from weir._C import Tensor
 from weir._pickle_reader import Allowed, LoadError
 from weir._tensor import set_state
+from weir.storage import TypedStorage, UntypedStorage
 
 _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage",
                "bfloat16": "BFloat16Storage", "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage",
@@ -23,17 +24,15 @@ def _turned(t, conj, neg):
     return t._neg_view() if neg else t
 
 
-class _Storage:
-    """One storage of the file as a 1-d tensor, shared by all tensors over it."""
-
-    def __init__(self, memory, dtype, count):
-        dtype = getattr(weir, dtype)
-        if len(memory) < count * dtype.itemsize:
-            raise LoadError(f"a storage holds {len(memory)} bytes, expected {count * dtype.itemsize}")
-        if count == 0:
-            self.flat = weir.empty(0, dtype=dtype)
-            return
-        self.flat = weir._C._from_buffer(memory, dtype, count, 0)
+def _storage(memory, dtype, count):
+    """One storage of the file, shared by all tensors over it; `read` are its numbers as a 1-d tensor, made once."""
+    dtype = getattr(weir, dtype)
+    if len(memory) < count * dtype.itemsize:
+        raise LoadError(f"a storage holds {len(memory)} bytes, expected {count * dtype.itemsize}")
+    flat = weir._C._from_buffer(memory, dtype, count, 0) if count else weir.empty(0, dtype=dtype)
+    storage = TypedStorage(wrap_storage=UntypedStorage(wrap_tensor=flat), dtype=dtype)
+    storage.read = flat
+    return storage
 
 
 class _Storages:
@@ -51,8 +50,8 @@ class _Storages:
         if not isinstance(key, str) or type(count) is not int or not 0 <= count < 2**60:
             raise LoadError(f"malformed storage reference: key {key!r}, {count!r} elements")
         if key not in self._known:
-            self._known[key] = _Storage(self._read(key, count * getattr(weir, dtype).itemsize), dtype, count)
-        known = self._known[key].flat
+            self._known[key] = _storage(self._read(key, count * getattr(weir, dtype).itemsize), dtype, count)
+        known = self._known[key].read
         if known.dtype is not getattr(weir, dtype) or known.numel() < count:
             raise LoadError(f"storage {key!r} is described in two ways")
         return self._known[key]
@@ -63,16 +62,23 @@ def _whole(*numbers):
 
 
 def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    if not isinstance(storage, _Storage) or not isinstance(size, tuple) or not isinstance(stride, tuple):
+    if not isinstance(storage, TypedStorage):
+        raise LoadError("a tensor without a storage or sizes")
+    return _shown(storage.read, offset, size, stride, requires_grad, metadata)
+
+
+def _shown(flat, offset, size, stride, requires_grad, metadata):
+    """The tensor of these sizes and strides over the numbers of a storage."""
+    if not isinstance(size, tuple) or not isinstance(stride, tuple):
         raise LoadError("a tensor without a storage or sizes")
     if len(size) != len(stride) or not _whole(offset, *size, *stride) or type(requires_grad) is not bool:
         raise LoadError("a tensor with malformed sizes")
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else -1
-    if last >= storage.flat.numel():
+    if last >= flat.numel():
         raise LoadError("a tensor reaches beyond its storage")
     marks = metadata if isinstance(metadata, dict) else {}
     try:
-        t = _turned(storage.flat.as_strided(size, stride, offset), marks.get("conj") is True, marks.get("neg") is True)
+        t = _turned(flat.as_strided(size, stride, offset), marks.get("conj") is True, marks.get("neg") is True)
         return t.detach().requires_grad_(requires_grad)
     except (RuntimeError, TypeError) as error:
         raise LoadError(f"a tensor that cannot be made: {error}") from None
@@ -80,12 +86,11 @@ def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad=False, hooks
 
 def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None):
     """As v2, of a storage of bytes."""
-    if not isinstance(storage, _Storage) or getattr(dtype, "name", None) not in _BY_BYTES or storage.flat.dtype is not weir.uint8:
+    if not isinstance(storage, TypedStorage) or getattr(dtype, "name", None) not in _BY_BYTES or storage.dtype is not weir.uint8:
         raise LoadError("a tensor without a storage of bytes or a dtype")
-    whole = storage.flat[:storage.flat.numel() // dtype.itemsize * dtype.itemsize]
-    typed = _Storage.__new__(_Storage)
-    typed.flat = weir._C._mark_truths(whole.view(dtype)) if whole.numel() else weir.empty(0, dtype=dtype)
-    return _rebuild_tensor_v2(typed, offset, size, stride, requires_grad, hooks, metadata)
+    whole = storage.read[:storage.read.numel() // dtype.itemsize * dtype.itemsize]
+    flat = weir._C._mark_truths(whole.view(dtype)) if whole.numel() else weir.empty(0, dtype=dtype)
+    return _shown(flat, offset, size, stride, requires_grad, metadata)
 
 
 def _rebuild_parameter(data, requires_grad=True, hooks=None):

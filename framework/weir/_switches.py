@@ -1,6 +1,7 @@
 """Process-wide switches at the top of the package, and small functions over them. Source: the functions of torch."""
 import builtins
 import math
+import warnings
 
 import _weir
 
@@ -130,6 +131,7 @@ def get_autocast_cpu_dtype():
 
 
 def get_autocast_gpu_dtype():
+    warnings.warn("torch.get_autocast_gpu_dtype() is deprecated. Please use torch.get_autocast_dtype('cuda') instead.", DeprecationWarning, stacklevel=3)
     return get_autocast_dtype("cuda")
 
 
@@ -162,6 +164,7 @@ def set_autocast_gpu_dtype(dtype):
 
 
 def is_autocast_cpu_enabled():
+    warnings.warn("torch.is_autocast_cpu_enabled() is deprecated. Please use torch.is_autocast_enabled('cpu') instead.", DeprecationWarning, stacklevel=3)
     return _C._autocast_enabled()
 
 

@@ -235,8 +235,9 @@ def iterate(self):
 
 def T_(self):
     if self.dim() != 2:
-        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated; `x.mT` transposes batches of matrices "
-                   "and `x.permute(*torch.arange(x.ndim - 1, -1, -1))` reverses all axes.")
+        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future "
+                   "release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+                   "dimensions of a tensor.")
     return self.permute(*range(self.dim() - 1, -1, -1)) if self.dim() else self.view(())
 
 
@@ -297,8 +298,9 @@ def of_class(kind, t, requires_grad):
 
 def __deepcopy__(self, memo):
     if not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-                           "the moment.")
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+                           "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+                           "https://github.com/pytorch/pytorch/pull/103001")
     if id(self) in memo:
         return memo[id(self)]
     r = _copy_over_memory(self, memo)

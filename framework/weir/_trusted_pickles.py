@@ -24,7 +24,7 @@ from ._tensor_surface import op_named
 _DATA = {
     "argparse": {"Namespace"}, "types": {"SimpleNamespace"}, "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
     "decimal": {"Decimal"}, "fractions": {"Fraction"}, "uuid": {"UUID"}, "functools": {"partial"},
-    "collections": {"defaultdict", "deque", "Counter", "OrderedDict"},
+    "random": {"Random"}, "collections": {"defaultdict", "deque", "Counter", "OrderedDict"},
     "pathlib": {"PosixPath", "PurePosixPath", "Path", "PurePath", "WindowsPath", "PureWindowsPath"},
     "builtins": {"object", "int", "float", "bool", "str", "bytes", "list", "dict", "tuple", "set", "frozenset", "complex", "slice", "range"},
 }
@@ -87,6 +87,10 @@ def _of_program(module, name):
 
 def _of_numpy(module, name):
     import numpy
+    if module.startswith("numpy.random."):
+        return _of_numpy_random(name)
+    if name == "_frombuffer" and module.rpartition(".")[2] == "numeric":
+        return _over_bytes
     if name in _ARRAYS and module.rpartition(".")[2] == "multiarray":
         return getattr(sys.modules.get("numpy._core.multiarray") or numpy.core.multiarray, name)
     if module == "numpy" and name in ("dtype", "ndarray") or module.startswith("numpy.dtypes"):
@@ -94,8 +98,79 @@ def _of_numpy(module, name):
     raise LoadError(f"the file names {module}.{name}, which is not data")
 
 
+def _over_bytes(data, dtype, shape, order="C"):
+    """An array as protocol 5 writes it."""
+    import numpy
+    if not isinstance(data, (bytes, bytearray)) or not isinstance(dtype, numpy.dtype) or dtype.hasobject:
+        raise LoadError("an array of what are no bytes")
+    return numpy.frombuffer(data, dtype).reshape(shape, order=order)
+
+
+def _of_numpy_random(name):
+    """What pickles of NumPy's generators name: kinds of bit generators, which are held, and what makes them."""
+    from numpy import random
+    if name in _BIT_GENERATORS or name == "SeedSequence":
+        return getattr(random, name)
+    if name not in _RANDOM_MAKERS:
+        raise LoadError(f"the file names numpy.random's {name}, which is not data")
+    return _RANDOM_MAKERS[name]
+
+
+_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+
+
+def _bit_generator(kind="MT19937"):
+    name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+    known = _of_numpy_random(name) if name in _BIT_GENERATORS else None
+    if known is None or isinstance(kind, type) and kind is not known:
+        raise LoadError("a bit generator of an unknown kind")
+    return known()
+
+
+def _generator(bits="MT19937", _=None):
+    return _random_from("Generator", bits)
+
+
+def _random_state(bits="MT19937", _=None):
+    return _random_from("RandomState", bits)
+
+
+def _random_from(name, bits):
+    from numpy import random
+    return getattr(random, name)(bits if isinstance(bits, random.BitGenerator) else _bit_generator(bits))
+
+
+def _seed_sequence(kind, _, state):
+    from numpy import random
+    if kind is not random.SeedSequence or state is not None:
+        raise LoadError("a seed sequence of another kind")
+    return random.SeedSequence(0)  # its state follows
+
+
+_RANDOM_MAKERS = {"__bit_generator_ctor": _bit_generator, "__generator_ctor": _generator, "__randomstate_ctor": _random_state,
+                  "__pyx_unpickle_SeedSequence": _seed_sequence}
+
+
+class _New:
+    """`cls.__new__`, as the older protocols name it to make an object with keywords: they call a partial of it."""
+
+    def __init__(self, cls):
+        self.cls = cls
+
+    def __call__(self, *args, **keywords):
+        raise LoadError(f"the file makes a {self.cls.__name__} as no pickle does")
+
+    def made(self, cls, *args, **keywords):
+        """As `make`."""
+        if not isinstance(cls, type) or not issubclass(cls, self.cls):
+            raise LoadError(f"the file makes a {cls!r:.80} as a {self.cls.__name__}")
+        return make(cls, args, keywords, True)
+
+
 def _bound(obj, name):
     """What a pickle means by getattr: a method of an object, a class within a class, or a member of an enumeration. Looked up without running anything."""
+    if name == "__new__" and isinstance(obj, type):
+        return _New(obj)
     if isinstance(obj, enum.EnumMeta) and name in obj.__members__:  # as some versions of Python write members
         return obj.__members__[name]
     value = inspect.getattr_static(obj if isinstance(obj, type) else type(obj), name, None)
@@ -149,6 +224,8 @@ def _new(cls, args, keywords):
 
 def make(what, args, keywords, new):
     """(object, is it new) of the class `what`, as a pickle asks for it. What is found and not made is not the file's to change."""
+    if type(what) is functools.partial and type(what.func) is _New:
+        return what.func.made(*what.args, *args, **what.keywords, **keywords)
     if what in (_bound, op_named, _kind_of, _pattern) or isinstance(what, type) and issubclass(what, enum.Enum):
         return what(*args, **keywords), False
     return _made(what, args, keywords, new), True
@@ -156,9 +233,9 @@ def make(what, args, keywords, new):
 
 def _made(what, args, keywords, new):
     """By `__new__`, or by the call that stands for a kind of data."""
-    if new and isinstance(what, type) and what.__module__ not in _DATA:
+    if new and isinstance(what, type) and what.__module__ not in _DATA and what.__module__.partition(".")[0] != "numpy":  # whose memory __init__ makes
         return _new(what, args, keywords)
-    if what is _reconstructor:
+    if any(what is maker for maker in (_reconstructor, _over_bytes, *_RANDOM_MAKERS.values())):
         return what(*args, **keywords)
     if what is functools.partial:
         if len(args) != 1 or not callable(args[0]):

@@ -14,6 +14,7 @@ import pickle
 import struct
 import types
 import typing
+import warnings
 import zipfile
 import zlib
 from collections import Counter, OrderedDict
@@ -25,6 +26,7 @@ from weir import _trusted_pickles
 from weir._atomic import replacing
 from weir._pickle_reader import Allowed, LoadError, Reader
 from weir._tensor import written_on
+from weir.storage import UntypedStorage, is_storage
 from weir._rebuilt import (_BY_BYTES, _DTYPE_OF, _STORAGE_OF, _Storages, _layout, _rebuild_from_type_v2, _rebuild_parameter,
                            _rebuild_parameter_with_state, _rebuild_sparse_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3)
 
@@ -126,9 +128,11 @@ class _Pickler(pickle._Pickler):
         self.save_reduce(_Named("torch._tensor", "_rebuild_from_type_v2"), (make, kind, args, state), obj=t)
 
     def persistent_id(self, obj):
+        if is_storage(obj):
+            return self._storage(obj._flat, untyped=isinstance(obj, UntypedStorage))
         return obj.description if isinstance(obj, _StorageRef) else None
 
-    def _storage(self, t):
+    def _storage(self, t, untyped=False):
         if t.device.type != "cpu":
             t = t.detach().cpu()
         memory = weir._C._storage_as_bytes(t)
@@ -137,7 +141,7 @@ class _Pickler(pickle._Pickler):
         self._alive.append(t)
         key = self._keys.setdefault(storage, str(len(self._keys)))
         self.storages[key] = memory[:count * t.itemsize]
-        if t.dtype.name in _BY_BYTES:
+        if untyped or t.dtype.name in _BY_BYTES:
             return "storage", _Named("torch.storage", "UntypedStorage"), key, "cpu", count * t.itemsize
         return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
 
@@ -299,13 +303,27 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplemente
            *((zipfile.lzma.LZMAError,) if zipfile.lzma else ()))
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
+def _only_weights(asked):
+    """Whether a file is to be read as data only: as asked for, or as the environment says of calls that do not ask (of all, to be strict)."""
+    strict, trusting = (os.environ.get(name, "").lower() in ("1", "y", "yes", "true")
+                        for name in ("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"))
+    if strict and trusting:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were set.")
+    if trusting and asked is None:
+        warnings.warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not explicitly passed to "
+                      "`torch.load`, forcing weights_only=False.", stacklevel=3)
+        return False
+    return True if strict or asked is None else asked
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """Reads what `save` or torch.save wrote: tensors, plain containers, numbers and strings.
 
-    Raises LoadError (a pickle.UnpicklingError) with the file and the reason for anything else. With weights_only=False, for files that you
+    Raises LoadError (a pickle.UnpicklingError) with the file and the reason for anything else. With weights_only=False (None is True), for files that you
     trust, also whole modules, arrays, options and objects of classes that the program has imported; even then no function that a file
     names is called. map_location: a device, or a function or dict to one. With mmap=True storages are the file's own pages, read when touched and private to the process when written.
     """
+    weights_only = _only_weights(weights_only)
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("load: mmap=True needs a path")
     name = os.fspath(f) if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "file object")

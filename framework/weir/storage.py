@@ -1,9 +1,12 @@
 """Storages: the memory under tensors as an object of its own. Every access is a view of the tensor's memory.
 
-Source: torch.storage. Making a storage smaller and sharing it between processes raise NotImplementedError.
+Source: torch.storage. Sharing a storage between processes raises NotImplementedError. Tensors over memory that a program took away
+(`resize_(0)`) read zeros there, until it is given back and filled.
 """
+import warnings
+
 import weir
-from _weir import _numpy
+from _weir import _numpy, _resizable, _resize_storage
 from weir import Tensor, _C
 
 
@@ -65,8 +68,8 @@ class _Storage:
         return False
 
     def resizable(self):
-        """Is the memory weir's own? A file's or an array's keeps its size."""
-        return _C._owns_memory(self.untyped()._flat)
+        """Is the memory weir's own? A file's keeps its size, and what an array shows."""
+        return _resizable(self.untyped()._flat)
 
     def share_memory_(self):
         raise NotImplementedError(f"{type(self).__name__}.share_memory_: share the tensor itself")
@@ -90,7 +93,11 @@ class UntypedStorage(_Storage):
             flat = weir.tensor(list(args[0]), dtype=weir.uint8)
         else:
             flat = weir.empty(args[0] if args else 0, dtype=weir.uint8, device=device)
-        self._flat = flat
+        self._over = flat
+
+    @property
+    def _flat(self):
+        return _C._storage_as_bytes(self._over)  # as many as there are now
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
@@ -101,7 +108,7 @@ class UntypedStorage(_Storage):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return UntypedStorage(wrap_tensor=self._flat[index])
+            return UntypedStorage(wrap_tensor=weir.from_numpy(_numpy(self._flat[index], True)))
         return self._flat[index].item()
 
     def clone(self):
@@ -111,10 +118,8 @@ class UntypedStorage(_Storage):
         return self
 
     def resize_(self, size):
-        """Makes the memory `size` bytes long. NotImplementedError for fewer than it has: other tensors may show them."""
-        if size < self.nbytes():
-            raise NotImplementedError("UntypedStorage.resize_: weir cannot take memory from under living tensors")
-        self._flat.resize_(size)
+        """Makes the memory `size` bytes long; tensors over it keep their sizes. RuntimeError where it is not `resizable`."""
+        _resize_storage(self._over, size)
         return self
 
     def byteswap(self, dtype):
@@ -140,6 +145,10 @@ class UntypedStorage(_Storage):
 
 def _of_bytes(data):
     return UntypedStorage(wrap_tensor=_C._from_buffer(bytearray(data), weir.uint8, len(data), 0) if data else None)
+
+
+def _of_untyped(storage, dtype):
+    return TypedStorage(wrap_storage=storage, dtype=dtype)
 
 
 def numbers_in(storage, dtype):
@@ -208,8 +217,11 @@ class TypedStorage(_Storage):
     def __deepcopy__(self, memo):
         return type(self)(wrap_storage=copied_memory(self._untyped_storage, memo), dtype=self.dtype)
 
+    def __reduce__(self):
+        return _of_untyped, (self._untyped_storage, self.dtype)
+
     def resize_(self, size):
-        """Makes room for `size` numbers. NotImplementedError for fewer than there are."""
+        """Makes the memory `size` numbers long."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
@@ -270,6 +282,9 @@ def untyped_storage(self):
 
 def storage(self):
     """The numbers of self's memory, all of them, whatever part of it self shows."""
+    warnings.warn("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter "
+                  "to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of "
+                  "tensor.storage()", stacklevel=3)
     return TypedStorage(wrap_storage=untyped_storage(self), dtype=self.dtype)
 
 

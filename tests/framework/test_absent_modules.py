@@ -71,3 +71,7 @@ def test_quantised_layers_are_no_layers_of_floats():
 def test_running_such_a_module_says_what_is_missing():
     done = subprocess.run([sys.executable, "-m", "weir", "-m", "torch.distributed.run", "train.py"], capture_output=True, text=True)
     assert done.returncode and "NotImplementedError: torch.distributed.run: weir has no collectives yet" in done.stderr
+
+
+def test_a_program_that_asks_whether_it_is_there_is_told():
+    assert weir.distributed.rpc.is_available() is False

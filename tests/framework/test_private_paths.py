@@ -1,6 +1,9 @@
 """Modules that public programs import though PyTorch calls them private, and settings that they make there."""
 
 import importlib
+import inspect
+import operator
+import pickle
 
 import pytest
 import torch
@@ -48,3 +51,12 @@ def test_checkpointed_modules_keep_their_names(F):
     x = F.ones(1, 2, requires_grad=True)
     reentrant(input=x).sum().backward()
     assert F.allclose(x.grad, reentrant.weight.sum(0)) and reentrant.in_features == 2
+
+
+@pytest.mark.parametrize("of", ["optim.AdamW", "optim.ASGD", "optim.SparseAdam", "optim.Adafactor", "distributions.Normal", "distributions.OneHotCategoricalStraightThrough",
+                                "distributions.StudentT"])
+def test_a_class_says_that_it_is_where_pytorch_keeps_it(of):
+    ours, theirs = (operator.attrgetter(of)(t) for t in (weir, torch))
+    assert ours.__module__.partition(".")[2] == theirs.__module__.partition(".")[2]
+    assert pickle.loads(pickle.dumps(ours)) is ours
+    assert of == "optim.Adafactor" or f"class {ours.__name__}" in inspect.getsource(ours)

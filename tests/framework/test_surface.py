@@ -196,6 +196,7 @@ def test_a_profile_follows_its_schedule(F):
 def test_scaler_skips_what_is_not_finite():
     p = weir.nn.Parameter(weir.ones(1))
     optimizer, scaler = weir.optim.SGD([p], lr=1.0), weir.amp.GradScaler("cpu", init_scale=8.0)
+    scaler.scale(p.sum())
     p.grad = weir.tensor([float("inf")])
     scaler.step(optimizer)
     scaler.update()
@@ -288,3 +289,15 @@ def test_functions_that_are_no_methods_in_pytorch_are_none_here():
     more = {name for name in set(dir(weir.Tensor)) - set(dir(torch.Tensor)) if not name.startswith("_")}
     assert more == known | filled
     assert weir.isnan(weir.ones(1)).item() is False and weir.celu_(weir.ones(1)).item() == 1
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+@pytest.mark.parametrize("make, kind", [(lambda t, m: t.jit.script(m), "RecursiveScriptModule"), (lambda t, m: t.jit.trace(m, t.ones(1, 2)), "TopLevelTracedModule"),
+                                        (lambda t, m: m, None)], ids=["script", "trace", "neither"])
+def test_a_compiled_module_is_an_instance_of_compiled_ones(make, kind):
+    """As e3nn asserts of what it scripts."""
+    for t, home in ((weir, weir.jit), (torch, torch.jit._script if kind != "TopLevelTracedModule" else torch.jit._trace)):
+        module = make(t, t.nn.Linear(2, 2))
+        assert isinstance(module, t.jit.ScriptModule) is (kind is not None) and isinstance(module, t.nn.Module)
+        assert kind is None or isinstance(module, getattr(home, kind))
+        assert not isinstance(t.nn.Linear(2, 2), t.jit.ScriptModule)

@@ -16,9 +16,9 @@ namespace {
 
 constexpr auto kCpu = DeviceType::cpu;
 
-int64_t checked(const char* op, int64_t i, int64_t n, bool wrap) {
-  check<IndexError>(i >= (wrap ? -n : 0) && i < n, op, ": index ", i, " is out of bounds for dimension with size ", n);
-  return i < 0 ? i + n : i;
+int64_t checked(const char* op, int64_t i, int64_t n) {
+  check<IndexError>(i >= 0 && i < n, op, ": index out of range in self: ", i, " along a dimension of size ", n);
+  return i;
 }
 
 /// Element offset of the i-th position (row-major) of `sizes` under `strides`.
@@ -109,7 +109,7 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
   const Scratch<int64_t> at = checked_indices(index, s.n, [&](int64_t i) {
     if (d == 1 || s.outer * s.inner == 0) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
-    else checked("index_select", i, s.n, false);
+    else checked("index_select", i, s.n);
   });
   if (s.outer * s.inner == 0) return;
   if (s.inner == 1)
@@ -143,7 +143,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   const bool scatters = last > 0 && (d == 0 || d == last) && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
   const Scratch<int64_t> at = checked_indices(index, s.n, [&](int64_t i) {
     if (scatters) checked_along(i, s.n, d);
-    else checked("index_add", i, s.n, false);
+    else checked("index_add", i, s.n);
   });
   scattered(in, out[0], true, [&](const Tensor& to) { visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -169,7 +169,8 @@ void row_offsets(const Tensor& x, Inputs indices, int64_t begin, int64_t n, int6
     const int64_t* at = indices[k].data<int64_t>() + begin;
     int64_t size = x.sizes()[k], stride = x.strides()[k];
     if (!in_range(at, n, size, true))
-      for (int64_t i = 0; i < n; i++) checked("index", at[i], size, true);
+      for (int64_t i = 0; i < n; i++)
+        check<IndexError>(at[i] >= -size && at[i] < size, "index ", at[i], " is out of bounds for dimension ", k, " with size ", size);
     for (int64_t i = 0; i < n; i++) offsets[i] += (at[i] < 0 ? at[i] + size : at[i]) * stride;
   }
 }
@@ -370,7 +371,7 @@ void embedding(const Embedding&, Inputs in, Outputs out) {
   const int64_t rows = w.size(0);
   by_row_bytes(bytes, [&](auto size) {
     parallel_for(index.numel(), kGrain * 4 / std::max<int64_t>(bytes, 1), [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++) std::memcpy(to + i * size, from + checked("embedding", index_at(index, i), rows, false) * size, size);
+      for (int64_t i = b; i < e; i++) std::memcpy(to + i * size, from + checked("embedding", index_at(index, i), rows) * size, size);
     });
   });
 }
@@ -386,7 +387,7 @@ void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {
     // Threads own columns, so equal rows never race.
     parallel_for(width, std::max<int64_t>(16, kGrain / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
       for (int64_t i = 0; i < n; i++) {
-        int64_t row = checked("embedding", index_at(index, i), op.num_weights, false);
+        int64_t row = checked("embedding", index_at(index, i), op.num_weights);
         if (row == op.padding_idx) continue;
         double scale = op.scale_grad_by_freq ? 1.0 / double(count[row]) : 1;
         T* dst = out[0].data<T>() + row * width;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -102,9 +103,18 @@ double cubic(double x, double a) {
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
+// A sinc in a window of three lobes to each side. Source: Duchon 1979, as PIL has it.
+double lanczos(double x) {
+  if (x == 0) return 1;
+  if (std::abs(x) >= 3) return 0;
+  const double a = std::numbers::pi * x;
+  return 3 * std::sin(a) * std::sin(a / 3) / (a * a);
+}
+
 // Weights of a window as wide as the old elements that a new one covers. Source: PIL's resampling, as in PyTorch.
 Taps antialiased(const Grid& g, int64_t old, int64_t made) {
-  const double support = (g.mode == "linear" ? 1 : 2) * std::max(g.step, 1.0), scale = g.step > 1 ? 1 / g.step : 1;
+  const bool linear = g.mode == "linear", sinc = g.mode == "lanczos";
+  const double support = (linear ? 1 : sinc ? 3 : 2) * std::max(g.step, 1.0), scale = g.step > 1 ? 1 / g.step : 1;
   Taps t = Taps::of_some(made, made * std::min(old, int64_t(2 * support) + 2));
   std::vector<double> w;
   for (int64_t j = 0; j < made; j++) {
@@ -114,7 +124,7 @@ Taps antialiased(const Grid& g, int64_t old, int64_t made) {
     double sum = 0;
     for (int64_t i = low; i < high; i++) {
       double x = (double(i) - centre + 0.5) * scale;
-      w.push_back(g.mode == "linear" ? std::max(0.0, 1 - std::abs(x)) : cubic(x, -0.5));
+      w.push_back(linear ? std::max(0.0, 1 - std::abs(x)) : sinc ? lanczos(x) : cubic(x, -0.5));
       sum += w.back();
     }
     for (int64_t i = low; i < high; i++) t.add(i, sum == 0 ? 0 : w[i - low] / sum);

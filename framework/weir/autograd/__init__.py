@@ -47,8 +47,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
                 raise RuntimeError(f"Mismatch in shape: a gradient has a shape of {given.shape} and its output a shape of {output.shape}")
         retain, create_graph = operator.index(retain), operator.index(create_graph)  # by C's rules for numbers, as in PyTorch
     if create_graph:
-        _warn_once("Using backward() with create_graph=True creates a reference cycle between a parameter and its gradient. Prefer autograd.grad, or set "
-                   "the .grad of parameters to None after use.")
+        _warn_once("Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory "
+                   "leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset "
+                   "the .grad fields of your parameters to None after use to break the cycle and avoid the leak.")
     inputs = () if inputs is None else _tuple(inputs) or None
     if inputs is None:
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")

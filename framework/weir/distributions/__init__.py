@@ -18,42 +18,34 @@ from .transformed import (ExpRelaxedCategorical, Gumbel, HalfCauchy, HalfNormal,
                           RelaxedOneHotCategorical, TransformedDistribution, Weibull)
 from .transforms import *  # noqa: F401,F403
 
-#: module of PyTorch -> names that programs import from it
+#: module of PyTorch -> classes that it holds
 _HOMES = {
-    "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical", "cauchy": "Cauchy",
+    "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "cauchy": "Cauchy",
     "chi2": "Chi2", "continuous_bernoulli": "ContinuousBernoulli", "dirichlet": "Dirichlet", "exp_family": "ExponentialFamily",
     "exponential": "Exponential", "fishersnedecor": "FisherSnedecor", "gamma": "Gamma", "geometric": "Geometric",
     "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal", "independent": "Independent",
     "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace", "lkj_cholesky": "LKJCholesky",
     "log_normal": "LogNormal", "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
     "mixture_same_family": "MixtureSameFamily", "multinomial": "Multinomial", "multivariate_normal": "MultivariateNormal",
-    "negative_binomial": "NegativeBinomial", "normal": "Normal", "one_hot_categorical": "OneHotCategorical",
-    "pareto": "Pareto", "poisson": "Poisson", "relaxed_bernoulli": "RelaxedBernoulli",
-    "relaxed_categorical": "RelaxedOneHotCategorical", "studentT": "StudentT", "transformed_distribution":
-    "TransformedDistribution", "uniform": "Uniform", "von_mises": "VonMises", "weibull": "Weibull", "wishart": "Wishart",
-    "generalized_pareto": "GeneralizedPareto",
+    "negative_binomial": "NegativeBinomial", "normal": "Normal", "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
+    "pareto": "Pareto", "poisson": "Poisson", "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli",
+    "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical", "studentT": "StudentT",
+    "transformed_distribution": "TransformedDistribution", "uniform": "Uniform", "von_mises": "VonMises", "weibull": "Weibull",
+    "wishart": "Wishart", "generalized_pareto": "GeneralizedPareto",
 }
 
 
 def _enter_homes():
-    """`import torch.distributions.normal` and its kin: modules that hold the names which PyTorch keeps there."""
     import sys
-    import types
-    shared = {k: v for k, v in globals().items() if not k.startswith("__")}
-    for home in _HOMES:
-        module = types.ModuleType(f"{__name__}.{home}", f"Names that PyTorch keeps in `distributions.{home}`.")
-        module.__dict__.update(shared)
-        if home == "multivariate_normal":
-            from .multivariate import _batch_mahalanobis, _batch_mv, _precision_to_scale_tril
-            module.__dict__.update(_batch_mahalanobis=_batch_mahalanobis, _batch_mv=_batch_mv,
-                                   _precision_to_scale_tril=_precision_to_scale_tril)
-        from importlib.machinery import ModuleSpec
-        module.__spec__ = ModuleSpec(module.__name__, None)
-        sys.modules[module.__name__] = module
-        globals()[home] = module
+
+    from .._homes import enter
+    from .multivariate import _batch_mahalanobis, _batch_mv, _precision_to_scale_tril
+    enter(sys.modules[__name__], _HOMES, {k: v for k, v in globals().items() if not k.startswith("__")})
+    multivariate_normal.__dict__.update(_batch_mahalanobis=_batch_mahalanobis, _batch_mv=_batch_mv,  # noqa: F821
+                                        _precision_to_scale_tril=_precision_to_scale_tril)
 
 
 _enter_homes()
-__all__ = [n for n in _HOMES.values()] + [
-    "Distribution", "ExpRelaxedCategorical", "LogitRelaxedBernoulli", "OneHotCategoricalStraightThrough", "biject_to",
+__all__ = [n for names in _HOMES.values() for n in names.split()] + [
+    "Categorical", "Distribution", "biject_to",
     "kl_divergence", "register_kl", "transform_to"] + transforms.__all__

@@ -54,7 +54,7 @@ def _functions():
     """[(module, name, function)] of what may see a proxy."""
     found = []
     for module in (weir.nn.functional, weir.special, weir.linalg, weir.fft, weir):
-        for name, value in vars(module).items():
+        for name, value in list(vars(module).items()):
             if not name.startswith("_") and _is_function(value) and name not in _SKIP and not isinstance(value, type(sys)):
                 found.append((module, name, value))
     return found

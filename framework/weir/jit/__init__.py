@@ -26,16 +26,29 @@ class Attribute:
         self.value, self.type = value, type
 
 
-class ScriptModule(_Module):
-    """A module. That it may be compiled changes nothing here."""
+class _Compiled(type):
+    def __instancecheck__(cls, obj):
+        made = getattr(obj, "__dict__", {}).get("_compiled_as")
+        return super().__instancecheck__(obj) or made is not None and issubclass(made, cls)
+
+
+class ScriptModule(_Module, metaclass=_Compiled):
+    """A module. That it may be compiled changes nothing here, but that those which `script` and `trace` answered are instances."""
 
 
 class RecursiveScriptModule(ScriptModule):
-    """What `script` makes of a module in PyTorch; here never made, so that `isinstance` is False."""
+    """What `script` makes of a module in PyTorch; here the module itself, which is an instance from then on."""
 
 
 class TopLevelTracedModule(ScriptModule):
-    """What `trace` makes of a module in PyTorch; here never made, so that `isinstance` is False."""
+    """What `trace` makes of a module in PyTorch; here the module itself, which is an instance from then on."""
+
+
+def _known_as(kind, obj):
+    """obj, of a module an instance of `kind` from now on: programs ask before they keep what was compiled."""
+    if _builtins.isinstance(obj, _Module):
+        obj.__dict__["_compiled_as"] = kind
+    return obj
 
 
 TracedModule = TopLevelTracedModule
@@ -61,8 +74,8 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
     say `float`."""
     if obj is None:
         return script
-    _warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
-    return _taking_floats(obj) if type(obj) is _types.FunctionType else obj
+    _warnings.warn("`torch.jit.script` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
+    return _taking_floats(obj) if type(obj) is _types.FunctionType else _known_as(RecursiveScriptModule, obj)
 
 
 def _taking_floats(function):
@@ -89,7 +102,7 @@ def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check
     """func itself, once it ran on the example inputs. What depends on values is decided anew in each call."""
     if func is None:
         return _functools.partial(trace, example_inputs=example_inputs)
-    _warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning, stacklevel=2)
+    _warnings.warn("`torch.jit.trace` is deprecated. Please switch to `torch.compile` or `torch.export`.", DeprecationWarning)
     if example_inputs is not None or example_kwarg_inputs is not None:
         from weir import Tensor, get_rng_state, no_grad
         args = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs or ())
@@ -99,12 +112,12 @@ def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check
             drawn = not before.equal(get_rng_state())
             for _ in range(3 * (check_trace and drawn)):  # as often as PyTorch's check draws, so that a program goes on with its numbers
                 func(*args, **(example_kwarg_inputs or {}))
-    return func
+    return _known_as(TopLevelTracedModule, func)
 
 
 def trace_module(mod, inputs, *args, **kwargs):
     """mod itself."""
-    return mod
+    return _known_as(TopLevelTracedModule, mod)
 
 
 def script_if_tracing(fn):

@@ -29,7 +29,8 @@ class Parameter(Tensor):
         return result
 
     def __repr__(self, *, tensor_contents=None):
-        return "Parameter containing:\n" + tensor_repr(self) if type(self) is Parameter else f"Parameter({tensor_repr(self)})"
+        shown = tensor_repr(self)
+        return "Parameter containing:\n" + (shown if type(self) is Parameter else f"Parameter({shown})")
 
     def __reduce_ex__(self, protocol):
         return _rebuild_parameter, (self.detach(), self.requires_grad, written_on(self))

@@ -9,6 +9,21 @@ from .optimizer import Optimizer  # noqa: F401
 from .sgd import SGD  # noqa: F401
 from .sign import ASGD, Rprop  # noqa: F401
 
+#: module of PyTorch -> classes that it holds
+_HOMES = {"adadelta": "Adadelta", "adagrad": "Adagrad", "adamax": "Adamax", "adamw": "AdamW", "asgd": "ASGD", "nadam": "NAdam", "radam": "RAdam",
+          "rmsprop": "RMSprop", "rprop": "Rprop", "sparse_adam": "SparseAdam"}
+
+
+def _enter_homes():
+    import sys
+
+    from .._homes import enter
+    Adafactor.__module__ = Muon.__module__ = __name__  # as PyTorch says of them
+    enter(sys.modules[__name__], _HOMES)
+
+
+_enter_homes()
+
 
 def __getattr__(name):
     """Optimizers imported when first used, and those that weir has only by name."""

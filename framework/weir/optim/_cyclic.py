@@ -2,7 +2,7 @@
 
 import math
 
-from ._schedule import LRScheduler, per_group, put
+from ._schedule import LRScheduler, per_group, put, rates_of_step
 
 
 def _cosine(start, end, share):
@@ -27,6 +27,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
@@ -44,7 +45,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._jump(epoch)
         self.last_epoch = math.floor(epoch)
-        self._set(self.get_lr())
+        self._set_rates(self.get_lr)
 
     def _jump(self, epoch):
         if epoch < 0:
@@ -128,6 +129,7 @@ class OneCycleLR(_MomentumSchedule):
         return [up, phase(back, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
                 phase(self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
 
+    @rates_of_step
     def get_lr(self):
         step = self.last_epoch
         if step > self.total_steps:
@@ -184,6 +186,7 @@ class CyclicLR(_MomentumSchedule):
             return self._scale_fn(x)
         return {"triangular": 1.0, "triangular2": 1 / (2.0 ** (x - 1)), "exp_range": self.gamma**x}[self.mode]
 
+    @rates_of_step
     def get_lr(self):
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle

@@ -59,8 +59,11 @@ class WarmUpLR(LRScheduler):
         if self._inner is None:
             return self.base_lrs
         self._inner.last_epoch = step
-        closed_form = getattr(self._inner, "_get_closed_form_lr", self._inner.get_lr)
-        return closed_form()
+        self._inner._get_lr_called_within_step = True
+        try:
+            return getattr(self._inner, "_get_closed_form_lr", self._inner.get_lr)()
+        finally:
+            self._inner._get_lr_called_within_step = False
 
     def get_lr(self):
         step = self.last_epoch

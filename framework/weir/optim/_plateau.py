@@ -39,7 +39,7 @@ class ReduceLROnPlateau(LRScheduler):
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(current, self.best):
+        if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
         else:
             self.num_bad_epochs += 1
@@ -69,7 +69,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Does the pause after a reduction still last?"""
         return self.cooldown_counter > 0
 
-    def is_better(self, a, best):
+    def _is_better(self, a, best):
         """Is `a` an improvement by more than the threshold?"""
         margin = self.threshold if self.mode == "max" else -self.threshold
         limit = best * (1.0 + margin) if self.threshold_mode == "rel" else best + margin

@@ -1,13 +1,24 @@
 """What all learning rate schedules share."""
 
 import warnings
+from functools import wraps
 
 from weir import Tensor
 from weir.optim.optimizer import Optimizer
 
-_ORDER = ("Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`: the first value of the schedule is skipped otherwise. "
-          "See https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate")
-EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible."
+_MORE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+EPOCH_DEPRECATION_WARNING = ("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use `scheduler.step()` to "
+                             "step the scheduler.")
+
+
+def rates_of_step(get_lr):
+    """A schedule's `get_lr`, which steps on: the warning is for programs that mean `get_last_lr`."""
+    @wraps(get_lr)
+    def rates(self):
+        if not self._get_lr_called_within_step:
+            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", stacklevel=2)
+        return get_lr(self)
+    return rates
 
 
 def _copy(rate):
@@ -43,6 +54,7 @@ class LRScheduler:
     """
 
     _is_initial = False  # in the step that the constructor takes: the rates are those of its epoch already
+    _get_lr_called_within_step = False
 
     def __init__(self, optimizer, last_epoch=-1):
         if not isinstance(optimizer, Optimizer):
@@ -83,22 +95,31 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self._move_to(epoch)
+        self._update_lr(epoch)
 
     def _check_order(self):
         step = _function(self.optimizer.step)
         if step is not getattr(self.optimizer, "_scheduled_step", step):
-            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. " + _ORDER, stacklevel=3)
+            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call `optimizer.step()` "
+                          "before `lr_scheduler.step()`. " + _MORE, stacklevel=3)
         elif getattr(step, "hooked", False) and not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. " + _ORDER, stacklevel=3)
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite "
+                          "order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the "
+                          "learning rate schedule. " + _MORE, stacklevel=3)
 
-    def _move_to(self, epoch):
+    def _update_lr(self, epoch=None):
+        """Moves to the next epoch, or to a given one, and sets the rates."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed_form = epoch is not None and hasattr(self, "_get_closed_form_lr")
-        self._set(self._get_closed_form_lr() if closed_form else self.get_lr())
+        self._set_rates(self._get_closed_form_lr if closed_form else self.get_lr)
 
-    def _set(self, rates):
-        for group, rate in zip(self.optimizer.param_groups, rates):
+    def _set_rates(self, rates):
+        self._get_lr_called_within_step = True
+        try:
+            new = rates()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, rate in zip(self.optimizer.param_groups, new):
             put(group, "lr", rate)
         self._last_lr = self._current()
 

@@ -5,7 +5,7 @@ import math
 import types
 from collections import Counter
 
-from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, put  # noqa: F401
+from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, put, rates_of_step  # noqa: F401
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
 from ._decay import CosineDecayLR, PolynomialDecayLR, WarmUpLR  # noqa: F401
 from ._plateau import ReduceLROnPlateau  # noqa: F401
@@ -47,6 +47,7 @@ class _LambdaSchedule(LRScheduler):
 class LambdaLR(_LambdaSchedule):
     """lr = initial lr * lr_lambda(epoch)."""
 
+    @rates_of_step
     def get_lr(self):
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
 
@@ -54,6 +55,7 @@ class LambdaLR(_LambdaSchedule):
 class MultiplicativeLR(_LambdaSchedule):
     """lr *= lr_lambda(epoch)."""
 
+    @rates_of_step
     def get_lr(self):
         if self._is_initial:
             return self._current()
@@ -67,6 +69,7 @@ class StepLR(LRScheduler):
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         if self.last_epoch == 0 or self.last_epoch % self.step_size:
             return self._current()
@@ -83,6 +86,7 @@ class MultiStepLR(LRScheduler):
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         if self.last_epoch not in self.milestones:
             return self._current()
@@ -102,6 +106,7 @@ class ConstantLR(LRScheduler):
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         if self.last_epoch == 0:
             return [lr * self.factor for lr in self._current()]
@@ -124,6 +129,7 @@ class LinearLR(LRScheduler):
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in self._current()]
@@ -145,6 +151,7 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         return self._current() if self._is_initial else [lr * self.gamma for lr in self._current()]
 
@@ -159,6 +166,7 @@ class PolynomialLR(LRScheduler):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._current()
@@ -177,6 +185,7 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
+    @rates_of_step
     def get_lr(self):
         epoch, period = self.last_epoch, self.T_max
         if self._is_initial:
@@ -267,7 +276,7 @@ class SequentialLR(_Several):
         which = bisect.bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[which]
         if which > 0 and self._milestones[which - 1] == self.last_epoch:
-            scheduler._move_to(0)
+            scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

@@ -4,7 +4,7 @@ import copy
 import weir
 from weir.nn import Module
 
-from ._schedule import LRScheduler, per_group
+from ._schedule import LRScheduler, per_group, rates_of_step
 
 
 def get_ema_multi_avg_fn(decay=0.999):
@@ -110,6 +110,7 @@ class SWALR(LRScheduler):
         import math
         return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
 
+    @rates_of_step
     def get_lr(self):
         step = max(0, self._step_count - 1)
         if self.anneal_epochs == 0:

@@ -155,8 +155,10 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     """
     tracing = weir._C._is_tracing()
     if use_reentrant is None and not tracing:
-        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; without it, it is True. "
-                      "use_reentrant=False is recommended.", stacklevel=2)
+        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
+                      "without use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current "
+                      "default behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
+                      "variants.", stacklevel=2)
         use_reentrant = True
     if tracing:
         return _traced(function, args, kwargs)
@@ -208,6 +210,12 @@ def _traced(function, args, kwargs):
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, *, preserve_rng_state=True):
     """A chain of modules run as `segments` checkpoints; the last segment keeps its tensors."""
+    if use_reentrant is None:
+        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In version 2.9 we will "
+                      "raise an exception if use_reentrant is not passed. use_reentrant=False is recommended, but if you need to preserve the current "
+                      "default behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences between the two "
+                      "variants.", stacklevel=2)
+        use_reentrant = True
     functions = list(functions.children() if isinstance(functions, weir.nn.Module) else functions)
     size = len(functions) // segments
 

@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import pickle
+import random
 import re
 import subprocess
 import zipfile
@@ -161,6 +162,19 @@ class Kinds(set):
     pass
 
 
+class Keyed:
+    def __new__(cls, *args, **keywords):
+        made = object.__new__(cls)
+        made.given = args, keywords
+        return made
+
+    def __getnewargs_ex__(self):
+        return (1,), {"b": 3}
+
+    def __repr__(self):
+        return str(self.given)
+
+
 class Refusal(Exception):
     pass
 
@@ -173,3 +187,105 @@ def test_plain_data_of_python(value, writer, reader, tmp_path):
     writer.save(value, tmp_path / "file")
     got = reader.load(tmp_path / "file", weights_only=False)
     assert type(got) is type(value) and repr(got) == repr(value)
+
+
+def _drawn(value):
+    return value.random_raw() if hasattr(value, "random_raw") else value.generate_state(2).tolist() if hasattr(value, "generate_state") else value.random()
+
+
+@pytest.mark.parametrize("make", [
+    np.random.default_rng, np.random.RandomState, np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64, np.random.SeedSequence, random.Random],
+    ids=named)
+@pytest.mark.parametrize("protocol", [2, 5])
+def test_generators_go_on_where_they_were(make, protocol, tmp_path):
+    value = make(3)
+    for writer in (torch, weir):
+        writer.save(value, tmp_path / "file", pickle_protocol=protocol)
+        assert _drawn(weir.load(tmp_path / "file", weights_only=False)) == _drawn(make(3))
+
+
+@pytest.mark.parametrize("value", [Keyed(), np.arange(6).reshape(2, 3).T, np.array(["a", "bc"]), np.float32(2), np.array([], np.int8)], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_every_protocol(value, protocol, tmp_path):
+    for writer in (torch, weir):
+        writer.save(value, tmp_path / "file", pickle_protocol=protocol)
+        got = weir.load(tmp_path / "file", weights_only=False)
+        assert type(got) is type(value) and repr(got) == repr(torch.load(tmp_path / "file", weights_only=False))
+
+
+_HOME = Slots.__module__.encode()
+
+
+@pytest.mark.parametrize("made", [
+    b"cnumpy.random\nPCG64\n)\x81",  # without the memory that __init__ gives it
+    b"cnumpy.random._pickle\n__bit_generator_ctor\nc" + _HOME + b"\nSlots\n\x85R",
+    b"cnumpy.random.bit_generator\n__pyx_unpickle_SeedSequence\nc" + _HOME + b"\nSlots\nK\x01N\x87R",
+    b"cnumpy._core.numeric\n_frombuffer\n(U\x08aaaaaaaacnumpy\ndtype\nU\x01O\x85RK\x01\x85tR",
+    # a partial of __new__ that becomes one of a function; a class's __new__ on another class; __new__ itself
+    b"cfunctools\npartial\nc__builtin__\ngetattr\nc" + _HOME + b"\nSlots\nU\x07__new__\x86R\x85R(c" + _HOME + b"\ndouble\nK\x01\x85}NtbR",
+    b"cfunctools\npartial\nc__builtin__\ngetattr\nc" + _HOME + b"\nSlots\nU\x07__new__\x86R\x85Rc" + _HOME + b"\nOptions\n\x85R",
+    b"c__builtin__\ngetattr\nc" + _HOME + b"\nSlots\nU\x07__new__\x86R)R"])
+def test_makers_make_what_they_are_for(made, tmp_path):
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        archive.writestr("a/data.pkl", b"\x80\x02" + made + b".")
+    with pytest.raises(pickle.UnpicklingError):
+        weir.load(tmp_path / "file", weights_only=False)
+
+
+def test_members_of_an_enum_made_by_new_stay_as_they_are(tmp_path):
+    home = Color.__module__.encode()
+    text = b"\x80\x02cfunctools\npartial\nc__builtin__\ngetattr\nc" + home + b"\nColor\nU\x07__new__\x86R\x85Rc" + home + b"\nColor\nK\x01\x86R}U\x06_name_U\x03badsb."
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        archive.writestr("a/data.pkl", text)
+    with pytest.raises(pickle.UnpicklingError, match="may not"):
+        weir.load(tmp_path / "file", weights_only=False)
+    assert Color.RED.name == "RED"
+
+
+STORAGES = {
+    "untyped": lambda t: t.arange(4.0).untyped_storage(), "typed": lambda t: t.arange(4).storage(), "truths": lambda t: t.tensor([True, False]).storage(),
+    "empty": lambda t: t.ones(0).untyped_storage(), "by its class": lambda t: t.FloatStorage([1.0, 2.0]), "halves": lambda t: t.ones(2).half().storage(),
+    "bytes of others": lambda t: t.ones(2).to(t.float8_e5m2).untyped_storage()}
+
+
+@pytest.mark.parametrize("kind", STORAGES)
+@pytest.mark.parametrize("writer, reader", [(torch, weir), (weir, torch), (weir, weir)], ids=["theirs", "ours", "both"])
+@pytest.mark.parametrize("weights_only", [False, True])
+@pytest.mark.filterwarnings("ignore:TypedStorage")
+def test_storages_travel(kind, writer, reader, weights_only, tmp_path):
+    writer.save(STORAGES[kind](writer), tmp_path / "file")
+    got, (expected, dtype) = reader.load(tmp_path / "file", weights_only=weights_only), _reread(kind, tmp_path)
+    assert type(got).__name__ == "TypedStorage" and got.tolist() == expected and str(got.dtype) == dtype
+
+
+def _reread(kind, folder):
+    """What PyTorch reads of what PyTorch wrote."""
+    torch.save(STORAGES[kind](torch), folder / "theirs")
+    got = torch.load(folder / "theirs")
+    return got.tolist(), str(got.dtype)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage")
+@pytest.mark.parametrize("writer, reader", [(torch, weir), (weir, torch), (weir, weir)], ids=["theirs", "ours", "both"])
+def test_a_storage_and_its_tensors_share_memory_again(writer, reader, tmp_path):
+    x = writer.arange(4.0)
+    writer.save([x, x[2:], x.storage(), x.storage()], tmp_path / "file")
+    whole, part, storage, again = reader.load(tmp_path / "file")
+    whole[2] = 9
+    assert part.tolist() == [9, 3] and storage.tolist() == again.tolist() == [0, 1, 9, 3]
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore:Environment variable")
+def test_the_environment_says_how_files_are_read(t, tmp_path, monkeypatch):
+    t.save(Options(), tmp_path / "file")
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    assert t.load(tmp_path / "file") == Options()
+    with pytest.raises(pickle.UnpicklingError):
+        t.load(tmp_path / "file", weights_only=True)
+    monkeypatch.setenv("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "1")
+    with pytest.raises(RuntimeError, match="Only one of"):
+        t.load(tmp_path / "file")
+    monkeypatch.delenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD")
+    with pytest.raises(pickle.UnpicklingError):
+        t.load(tmp_path / "file", weights_only=False)

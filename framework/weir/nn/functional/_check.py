@@ -56,7 +56,8 @@ def legacy_reduction(size_average, reduce_flag, reduction: str) -> str:
         if reduction not in ("none", "mean", "sum"):
             raise ValueError(f"{reduction} is not a valid value for reduction")
         return reduction
-    warnings.warn("size_average and reduce are deprecated, please use reduction in their place", stacklevel=3)
+    kept = "none" if reduce_flag is not None and not reduce_flag else "sum" if size_average is not None and not size_average else "mean"
+    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{kept}' instead.", stacklevel=3)
     if reduce_flag is not None and not reduce_flag:
         return "none"
     return "mean" if size_average is None or size_average else "sum"

@@ -136,23 +136,23 @@ def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
     return _rrelu[bool(inplace)](input, lower, upper, training)
 
 
-def _implicit_dim(dim, input, stacklevel):
+def _implicit_dim(name, dim, input, stacklevel):
     # Kept for old callers of softmax(x): PyTorch chooses axis 0 for 0, 1 and 3 axes, else 1.
     if dim is None:
-        warnings.warn("softmax, softmin and log_softmax without a dimension are deprecated: give dim=X.", stacklevel=stacklevel)
+        warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=stacklevel)
     return dim if dim is not None else (0 if input.dim() in (0, 1, 3) else 1)
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """exp(x) along dim, scaled to sum to 1. Shape: as input."""
-    return _softmax(input, _implicit_dim(dim, input, _stacklevel), dtype=dtype)
+    return _softmax(input, _implicit_dim("softmax", dim, input, _stacklevel), dtype=dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """log(softmax(x)) along dim, without overflow. Shape: as input."""
-    return _log_softmax(input, _implicit_dim(dim, input, _stacklevel), dtype=dtype)
+    return _log_softmax(input, _implicit_dim("log_softmax", dim, input, _stacklevel), dtype=dtype)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax(-x) along dim. Shape: as input."""
-    return _softmax(-input, _implicit_dim(dim, input, _stacklevel), dtype=dtype)
+    return _softmax(-input, _implicit_dim("softmin", dim, input, _stacklevel), dtype=dtype)

@@ -13,7 +13,8 @@ _affine_grid = op("torch", "affine_grid_generator")
 
 def _told(align_corners):
     if align_corners is None:
-        warnings.warn("grid_sample and affine_grid take align_corners=False by default since PyTorch 1.3: give align_corners.", stacklevel=3)
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True if the old "
+                      "behavior is desired. See the documentation of grid_sample for details.", stacklevel=3)
     return align_corners
 
 

@@ -97,6 +97,10 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target (log target - input), input being log-probabilities; 'batchmean' divides the sum by N."""
     batch_mean = reduction == "batchmean"
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch "
+                      "size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next "
+                      "major release.", stacklevel=2)
     reduction = number(legacy_reduction(size_average, reduce, "sum" if batch_mean else reduction))
     return (_kl_div_batchmean if batch_mean else _kl_div)(input, target, reduction, log_target=log_target)
 

@@ -16,7 +16,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
                 antialias=False):
     """(N, C, *spatial) resized to `size` or by `scale_factor`.
 
-    mode: nearest, nearest-exact, linear (3-d input), bilinear and bicubic (4-d), trilinear (5-d), area.
+    mode: nearest, nearest-exact, linear (3-d input), bilinear and bicubic (4-d), lanczos (4-d, with antialias), trilinear (5-d), area.
     Raises ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.
     """
     rank = input.dim() - 2

@@ -5,6 +5,7 @@ Hooks on all modules stand in tables here; the first turns the class's `_hooks` 
 
 import warnings
 from collections import OrderedDict
+from functools import partial
 
 import weir
 from weir import Tensor
@@ -18,6 +19,7 @@ class HookMixin:
     """Registration and running of forward and backward hooks of Module."""
 
     _hooks = None  # kind -> OrderedDict of id -> hook
+    _is_full_backward_hook = None  # what kind those in the table "backward" are
 
     def _table(self, kind):
         own = _NO_HOOKS if self._hooks is None else self._hooks.get(kind, _NO_HOOKS)
@@ -47,9 +49,29 @@ class HookMixin:
 
     def register_full_backward_hook(self, hook, prepend: bool = False):
         """`hook(module, grad_input, grad_output)` runs when gradients of the inputs are there; may replace them."""
+        self._choose_backward_hooks(True)
         return add_hook(self._own_table("backward"), hook, prepend=prepend)
 
-    register_backward_hook = register_full_backward_hook
+    def register_backward_hook(self, hook):
+        """`hook(module, grad_input, grad_output)` runs after the node that made the output, and sees what goes in and out of that node. Deprecated."""
+        self._choose_backward_hooks(False)
+        return add_hook(self._own_table("backward"), hook)
+
+    def _choose_backward_hooks(self, full):
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError("Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them.")
+        object.__setattr__(self, "_is_full_backward_hook", full)
+
+    def _get_backward_hooks(self):
+        """(full backward hooks, those of the older kind): of all modules, then the module's own."""
+        kinds = [], []
+        for hooks, full in ((_shared.get("backward", _NO_HOOKS), _full_backward_hooks), ((self._hooks or {}).get("backward", _NO_HOOKS), self._is_full_backward_hook)):
+            kinds[full is False].extend(hooks.values())
+        return kinds
+
+    def _get_backward_pre_hooks(self):
+        """The hooks before the module's backward: of all modules, then its own."""
+        return list(self._table("backward_pre").values())
 
     def register_full_backward_pre_hook(self, hook, prepend: bool = False):
         """`hook(module, grad_output)` runs before the module's backward and may replace grad_output."""
@@ -61,15 +83,19 @@ class HookMixin:
         called = set()
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
-            watch = None
-            if self._table("backward") or self._table("backward_pre"):
+            watch, given = None, args
+            full, older = self._get_backward_hooks()
+            if full or self._table("backward_pre"):
                 watch = _BackwardWatch(self)
                 args = watch.enter(args)
             output = self.forward(*args, **kwargs)
             for key, hook in list(self._table("forward").items()):
                 called.add(key)
                 output = self._run_forward_hook(key, hook, args, kwargs, output)
-            return output if watch is None else watch.leave(output)
+            output = output if watch is None else watch.leave(output)
+            if older:
+                _hook_node(self, older, given, output)
+            return output
         except Exception:
             for key, hook in list(self._table("forward").items()):
                 if key not in self._table("always_call") or key in called:
@@ -122,10 +148,24 @@ def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
 
 def register_module_full_backward_hook(hook):
     """`hook(module, grad_input, grad_output)` runs when gradients of the inputs of any module are there; may replace them."""
+    _choose_for_all(True)
     return add_hook(_shared_table("backward"), hook)
 
 
-register_module_backward_hook = register_module_full_backward_hook
+def register_module_backward_hook(hook):
+    """As a module's own register_backward_hook, of every module. Deprecated."""
+    _choose_for_all(False)
+    return add_hook(_shared_table("backward"), hook)
+
+
+_full_backward_hooks = None  # what kind those on all modules are
+
+
+def _choose_for_all(full):
+    global _full_backward_hooks
+    if _full_backward_hooks is (not full):
+        raise RuntimeError("Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please use only one of them.")
+    _full_backward_hooks = full
 
 
 def register_module_full_backward_pre_hook(hook):
@@ -225,9 +265,44 @@ class _BackwardWatch:
 
     def _run_hooks(self, grads):
         given, self._grad_output = self._grad_output, None
-        for hook in self._module._table("backward").values():
+        for hook in self._module._get_backward_hooks()[0]:
             grads = _changed(grads, hook(self._module, grads, given), "Backward hook returned an invalid number of grad_input")
         return grads
+
+
+def _hook_node(module, hooks, args, output):
+    """Runs hooks of the older kind after the node of the output's first tensor."""
+    first = output
+    while not isinstance(first, Tensor):
+        first = next(v for v in first.values() if isinstance(v, Tensor)) if isinstance(first, dict) else first[0]
+    node = first.grad_fn
+    if node is None:
+        return
+    for hook in hooks:
+        node.register_hook(partial(hook, module))
+    missing = _missing_of(args, output, node)
+    if missing:
+        warnings.warn(missing, FutureWarning, stacklevel=4)
+
+
+_REMOVED, _INSTEAD = "is deprecated and will be removed in future versions. This hook will be missing", "Please use register_full_backward_hook to get the documented behavior."
+
+
+def _missing_of(args, output, node):
+    """What a hook of the older kind does not see of a module, as PyTorch says it; None where it sees everything."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    if not all(isinstance(o, Tensor) for o in outputs):
+        return f"Using non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors {_REMOVED} some of the grad_output. {_INSTEAD}"
+    if not all(isinstance(a, Tensor) for a in args):
+        return f"Using non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors {_REMOVED} some of the grad_input. {_INSTEAD}"
+    nodes = {o.grad_fn for o in outputs if o.grad_fn is not None}
+    if len(nodes) > 1:
+        return f"Using a non-full backward hook when outputs are generated by different autograd Nodes {_REMOVED} some grad_output. {_INSTEAD}"
+    if node not in nodes:
+        return f"Using a non-full backward hook when outputs are nested in python data structure {_REMOVED} some grad_output."
+    if {a.grad_fn for a in args if a.grad_fn is not None} != {n for n, _ in node.next_functions}:
+        return f"Using a non-full backward hook when the forward contains multiple autograd Nodes {_REMOVED} some grad_input. {_INSTEAD}"
+    return None
 
 
 def _spread(are_tensors, grads):

@@ -88,9 +88,9 @@ class Hardtanh(Fields):
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None,
                  max_value=None):
         super().__init__()
-        if min_value is not None or max_value is not None:
-            warnings.warn("min_value and max_value are deprecated names of min_val and max_val", FutureWarning,
-                          stacklevel=2)
+        for old, new, given in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
+            if given is not None:
+                warnings.warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`", FutureWarning, stacklevel=2)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace

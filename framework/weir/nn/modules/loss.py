@@ -1,5 +1,7 @@
 """Loss modules: each keeps its arguments and calls its functional form."""
 
+import warnings
+
 import weir.nn.functional as F
 from weir.nn.functional._check import legacy_reduction
 
@@ -77,6 +79,11 @@ class NLLLoss(_WeightedLoss):
 
 class NLLLoss2d(NLLLoss):
     """NLLLoss under its older name."""
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+                      "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.", FutureWarning, stacklevel=2)
+        super().__init__(*args, **kwargs)
 
 
 class CrossEntropyLoss(_WeightedLoss):

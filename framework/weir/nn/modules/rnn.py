@@ -77,7 +77,27 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self):
-        return [getattr(self, name) for name in self._flat_weights_names]
+        """What forward computes with: the parameters by their names, or what a program put in their place."""
+        put = self.__dict__.get("_put_weights", {})
+        return [put[name] if name in put else getattr(self, name, None) for name in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights):
+        self.__dict__["_put_weights"] = {name: w for name, w in zip(self._flat_weights_names, weights) if w is not getattr(self, name, None)}
+
+    def __setattr__(self, name, value):
+        self.__dict__.get("_put_weights", {}).pop(name, None)
+        super().__setattr__(name, value)
+
+    def _init_flat_weights(self):
+        """Computes with the parameters again, whatever a program put in their place."""
+        self.__dict__.pop("_put_weights", None)
+        self.flatten_parameters()
+
+    def _apply(self, fn, recurse=True):
+        super()._apply(fn, recurse)
+        self._init_flat_weights()
+        return self
 
     @property
     def all_weights(self):

@@ -1,5 +1,7 @@
 """Limiting gradients by norm or by value."""
 
+import warnings
+
 import weir
 from weir import Tensor
 
@@ -41,7 +43,10 @@ def clip_grad_norm_(parameters, max_norm: float, norm_type: float = 2.0, error_i
     return total
 
 
-clip_grad_norm = clip_grad_norm_
+def clip_grad_norm(parameters, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach=None):
+    """Deprecated name of `clip_grad_norm_`."""
+    warnings.warn("`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 @weir.no_grad()
