@@ -334,7 +334,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
         with_bias = bool(b);
       },
       [&] {
-        if (columns_pay(op, out[0], in[1].sizes())) return fill_by_columns(op, in[0], in[1], out[0]);
+        if (goes_by_columns(out[0].dtype())) return fill_by_columns(op, in[0], in[1], out[0]);
         accumulate(in[0], in[1], out[0], [&](auto add) { for_taps(op, in[0].sizes(), in[1].sizes(), out[0].sizes(), add); });
       });
   if (!with_bias) add_bias(out[0], in[2]);
@@ -425,7 +425,7 @@ void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   auto reference = [&] {
-    if (columns_pay(op, out[0], in[1].sizes())) return spread_by_columns(op, in[0], in[1], out[0]);
+    if (goes_by_columns(out[0].dtype())) return spread_by_columns(op, in[0], in[1], out[0]);
     accumulate(in[0], in[1], out[0], [&](auto add) {
       for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
     });
@@ -450,7 +450,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
         in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {
-        if (columns_pay(op, out[0], out[0].sizes())) return sum_by_columns(op, in[0], in[1], out[0]);
+        if (goes_by_columns(out[0].dtype())) return sum_by_columns(op, in[0], in[1], out[0]);
         accumulate(in[0], in[1], out[0], [&](auto add) {
           for_taps(op, in[0].sizes(), out[0].sizes(), in[1].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(i, o, k); });
         });

@@ -1,5 +1,5 @@
-// Convolutions in double precision, which oneDNN has none of, as products of matrices: windows are written out as columns, as many at a time
-// as the second-level cache holds.
+// Convolutions in double precision and of integers, which oneDNN has none of, as products of matrices: windows are written out as columns, as
+// many at a time as the second-level cache holds.
 #pragma once
 #include <algorithm>
 
@@ -11,21 +11,23 @@ namespace weir {
 namespace WEIR_ISA {
 
 constexpr int64_t kColumnNumbers = 1 << 16;
-constexpr int64_t kLeastMixing = 8;  // products of channels within a group, below which loops are faster
-
-template <class Op> bool columns_pay(const Op& op, const Tensor& out, const Dims& w) {
-  return out.dtype() == DType::float64 && w[1] * (w[0] / op.groups) >= kLeastMixing;
+/// The dtypes that do it; number by number is for the others.
+inline bool goes_by_columns(DType t) { return t == DType::float64 || t == DType::int64 || t == DType::int32; }
+template <class F> void by_column_type(DType t, F&& f) {
+  if (t == DType::float64) f(TypeTag<double>{});
+  else if (t == DType::int64) f(TypeTag<int64_t>{});
+  else f(TypeTag<int32_t>{});
 }
 
 /// The windows of one image and group after another, some at a time. What is padding has columns of zeros, which are multiplied as PyTorch's are.
-class Columns {
+template <class T> class Columns {
  public:
   const int64_t images, groups, to, from, rows;  // a group's channels of the windows and of the places; numbers of a window
 
   template <class Op> Columns(const Op& op, const Dims& w, const Dims& windows, const Dims& places)
       : images(windows[0]), groups(op.groups), to(w[0] / op.groups), from(w[1]), rows(w.product() / w[0]), axes_(axes_of(op, w, windows, places)) {
     most_ = std::clamp<int64_t>(kColumnNumbers / rows, 1, axes_.windows());
-    columns_ = empty(Dims{rows, most_}, DType::float64);
+    columns_ = empty(Dims{rows, most_}, dtype_of<T>());
   }
 
   /// f(image times groups plus group) with each of them, as often as it takes to come through its windows.
@@ -45,12 +47,12 @@ class Columns {
   Tensor weight(const Tensor& w, int64_t part) const { return alias(w, Dims{to, rows}, Dims{rows, 1}, w->offset + part % groups * to * rows); }
 
   void gather(const Tensor& x, int64_t part) {
-    const double* const image = x.data<double>() + part * from * axes_.places();
+    const T* const image = x.data<T>() + part * from * axes_.places();
     parallel_for(rows, kGrain / (end_ - begin_), [&](int64_t b, int64_t e) {
       for (int64_t row = b; row < e; row++) {
-        double* const column = columns_.data<double>() + row * most_;
-        const double* const channel = image + row / axes_.taps() * axes_.places();
-        std::fill_n(column, end_ - begin_, 0.0);
+        T* const column = columns_.data<T>() + row * most_;
+        const T* const channel = image + row / axes_.taps() * axes_.places();
+        std::fill_n(column, end_ - begin_, T(0));
         for_runs(row % axes_.taps(), [&](int64_t place, int64_t at, int64_t n) {
           for (int64_t k = 0; k < n; k++) column[at + k] = channel[place + k * axes_.x.stride];
         });
@@ -58,11 +60,11 @@ class Columns {
     });
   }
   void spread(const Tensor& x, int64_t part) {
-    double* const image = x.data<double>() + part * from * axes_.places();
+    T* const image = x.data<T>() + part * from * axes_.places();
     parallel_for(from, kGrain / (axes_.taps() * (end_ - begin_)), [&](int64_t b, int64_t e) {
       for (int64_t row = b * axes_.taps(); row < e * axes_.taps(); row++) {
-        const double* const column = columns_.data<double>() + row * most_;
-        double* const channel = image + row / axes_.taps() * axes_.places();
+        const T* const column = columns_.data<T>() + row * most_;
+        T* const channel = image + row / axes_.taps() * axes_.places();
         for_runs(row % axes_.taps(), [&](int64_t place, int64_t at, int64_t n) {
           for (int64_t k = 0; k < n; k++) channel[place + k * axes_.x.stride] += column[at + k];
         });
@@ -93,36 +95,42 @@ template <class F> void in_rows(const Tensor& out, F&& f) {
 
 template <class Op> void fill_by_columns(const Op& op, const Tensor& image, const Tensor& weight, const Tensor& out) {
   const Tensor x = row_major(image), w = row_major(weight);
-  Columns windows(op, w.sizes(), out.sizes(), x.sizes());
-  in_rows(out, [&](const Tensor& y) {
-    windows.each([&](int64_t part) {
-      windows.gather(x, part);
-      gemm(windows.weight(w, part), windows.columns(), Tensor(), windows.at_windows(y, part));
+  by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+    Columns<T> windows(op, w.sizes(), out.sizes(), x.sizes());
+    in_rows(out, [&](const Tensor& y) {
+      windows.each([&](int64_t part) {
+        windows.gather(x, part);
+        gemm(windows.weight(w, part), windows.columns(), Tensor(), windows.at_windows(y, part));
+      });
     });
   });
 }
 template <class Op> void spread_by_columns(const Op& op, const Tensor& grad, const Tensor& weight, const Tensor& out) {
   const Tensor dy = row_major(grad), w = row_major(weight);
-  Columns windows(op, w.sizes(), dy.sizes(), out.sizes());
-  in_rows(out, [&](const Tensor& dx) {
-    std::fill_n(dx.data<double>(), dx.numel(), 0.0);
-    windows.each([&](int64_t part) {
-      const Tensor of = windows.weight(w, part);
-      gemm(alias(of, Dims{windows.rows, windows.to}, Dims{1, windows.rows}, of->offset), windows.at_windows(dy, part), Tensor(), windows.columns());
-      windows.spread(dx, part);
+  by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+    Columns<T> windows(op, w.sizes(), dy.sizes(), out.sizes());
+    in_rows(out, [&](const Tensor& dx) {
+      std::fill_n(dx.data<T>(), dx.numel(), T(0));
+      windows.each([&](int64_t part) {
+        const Tensor of = windows.weight(w, part);
+        gemm(alias(of, Dims{windows.rows, windows.to}, Dims{1, windows.rows}, of->offset), windows.at_windows(dy, part), Tensor(), windows.columns());
+        windows.spread(dx, part);
+      });
     });
   });
 }
 template <class Op> void sum_by_columns(const Op& op, const Tensor& image, const Tensor& grad, const Tensor& out) {
-  const Tensor x = row_major(image), dy = row_major(grad), product = empty(Dims{out.sizes()[0] / op.groups, out.numel() / out.sizes()[0]}, DType::float64);
-  Columns windows(op, out.sizes(), dy.sizes(), x.sizes());
-  in_rows(out, [&](const Tensor& dw) {
-    std::fill_n(dw.data<double>(), dw.numel(), 0.0);
-    windows.each([&](int64_t part) {
-      windows.gather(x, part);
-      gemm(windows.at_windows(dy, part), windows.turned(), Tensor(), product);
-      const Tensor sum = windows.weight(dw, part);
-      add(sum, product, sum);
+  const Tensor x = row_major(image), dy = row_major(grad), product = empty(Dims{out.sizes()[0] / op.groups, out.numel() / out.sizes()[0]}, out.dtype());
+  by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+    Columns<T> windows(op, out.sizes(), dy.sizes(), x.sizes());
+    in_rows(out, [&](const Tensor& dw) {
+      std::fill_n(dw.data<T>(), dw.numel(), T(0));
+      windows.each([&](int64_t part) {
+        windows.gather(x, part);
+        gemm(windows.at_windows(dy, part), windows.turned(), Tensor(), product);
+        const Tensor sum = windows.weight(dw, part);
+        add(sum, product, sum);
+      });
     });
   });
 }

@@ -37,3 +37,10 @@ def test_transposed():
 def test_complex_numbers_are_four_of_them():
     x, w = (torch.randn(s, generator=torch.manual_seed(2), dtype=torch.complex128) for s in ((1, 6, 8), (4, 6, 3)))
     assert weir.allclose(weir.nn.functional.conv1d(weir.from_numpy(x.numpy()), weir.from_numpy(w.numpy())), weir.from_numpy(torch.nn.functional.conv1d(x, w).numpy()))
+
+
+@pytest.mark.parametrize("size, weight, options", CALLS, ids=str)
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_whole_numbers(size, weight, options, dtype):
+    x, w = (torch.randint(-9, 9, s, generator=torch.manual_seed(3)).to(dtype) for s in (size, weight))
+    assert_same(lambda t, x, w: getattr(t.nn.functional, f"conv{len(size) - 2}d")(x, w, **options), x, w, order=0, strides=False)
