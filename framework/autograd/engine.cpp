@@ -236,6 +236,9 @@ class Task {
     if (grads.size() < node->metas.size()) grads.resize(node->metas.size());
     bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
     auto hooks = node->is_accumulator() ? static_cast<AccumulateGrad&>(*node).hooks_of_leaf() : node->hooks;
+    if (!hooks.empty() || !states_[slot].captures.empty())  // nodes hand conjugates on unwritten, which nobody else is to see
+      for (Tensor& g : grads)
+        if (g && g.has_flag(kConj)) g = grad_ops.settled(g);
     // What retain_grad keeps is the gradient as all other hooks leave it, whenever they were added.
     std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
     for (auto& hook : hooks)  // a leaf without a gradient here may get a sparse one beside the engine

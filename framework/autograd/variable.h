@@ -72,6 +72,7 @@ struct GradOps {
   Tensor (*row_major)(const Tensor& t);  // a copy in that order
   Tensor (*shown_as)(const Tensor& whole, const Geometry& view);
   Tensor (*conj)(const Tensor& t);
+  Tensor (*settled)(const Tensor& t);  // t, or what it shows where that is the conjugates of its bytes
   Tensor (*expand)(const Tensor& t, const Dims& sizes);
   bool (*has_nan)(const Tensor& t);
 };

@@ -106,6 +106,7 @@ static const bool installed = [] {
       [](const Tensor& t) { return clone_of(t, MemoryFormat::contiguous); },
       shown_as,
       conj,
+      [](const Tensor& t) { return fn::resolve_conj(t); },
       [](const Tensor& t, const Dims& sizes) { return fn::expand(t, sizes); },
       [](const Tensor& t) {
         GradMode off(false);
