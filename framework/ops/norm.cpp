@@ -246,11 +246,17 @@ static void check_groups(const Tensor& x, Inputs parameters, int64_t groups) {
           " and input of shape ", x.sizes());
 }
 
+// A result like x that keeps channels-last memory, and has rows otherwise.
+static Meta as_pictures(const Tensor& x) {
+  const bool last = !x.is_contiguous() && is_channels_last(x.sizes(), x.strides());
+  return Meta(x.sizes(), last ? channels_last_strides(x.sizes()) : contiguous_strides(x.sizes()), x.dtype(), x.device());
+}
+
 std::array<Meta, 3> GroupNormForward::infer(Inputs in) const {
   const Tensor& x = in[0];
   check_groups(x, in.subspan(1, 2), num_groups);
   const Meta m(Dims{x.size(0), num_groups}, stat_type(x.dtype()), x.device());
-  return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
+  return {as_pictures(x), m, m};
 }
 Tensors GroupNormForward::vjp(const Saved& s, const Tensor& dy) const {
   auto g = fn::group_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), num_groups, eps);
@@ -263,7 +269,7 @@ std::array<Meta, 3> GroupNormBackward::infer(Inputs in) const {
   for (int i : {2, 3})
     check(in[i].numel() == checked_mul(x.size(0), num_groups), "group_norm_backward: expected statistics of ", x.size(0), " * ", num_groups, " groups, but got ", in[i].sizes());
   const Meta p(Dims{x.size(1)}, in[4] ? in[4].dtype() : x.dtype(), x.device());
-  return {Meta(x.sizes(), x.dtype(), x.device()), p, p};
+  return {as_pictures(x), p, p};
 }
 Tensors GroupNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   const Tensor x = s.input(1), w = s.input(4);
@@ -288,7 +294,7 @@ Tensor GroupNorm::compose(Inputs in) const {
   check_groups(x, in.subspan(1, 2), num_groups);
   if (x.numel() == 0) return pictured_as(x, by_channel(x * 1.0, in[1], in[2]));
   if (std::none_of(in.begin(), in.end(), [](const Tensor& t) { return t && t.is_batched(); })) {
-    const Tensor parts[] = {contiguous_of(x), in[1], in[2]};
+    const Tensor parts[] = {is_channels_last(x.sizes(), x.strides()) ? x : contiguous_of(x), in[1], in[2]};
     return pictured_as(x, fn::group_norm_forward.over(parts, num_groups, eps)[0]);
   }
   const int64_t rest = x.numel() / (x.sizes()[0] * num_groups);  // a layer norm takes a whole batch of examples at once

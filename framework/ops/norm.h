@@ -132,7 +132,8 @@ struct GroupNormForward : Op {
   static constexpr Signature signature =
       "group_norm_forward(input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr Module module = Module::hidden;
-  static constexpr auto doc = "group_norm in one pass, and its statistics. Shapes: input (N, C, *), row-major; weight and bias (C); mean and rstd (N, num_groups).";
+  static constexpr auto doc = "group_norm in one pass, and its statistics. Shapes: input (N, C, *), row-major or channels_last; weight and bias (C); mean and rstd (N, num_groups).";
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
   static constexpr GradientRule gradient{.outputs = 0b1};
   static constexpr OutRule out{Out::none};
@@ -148,6 +149,7 @@ struct GroupNormBackward : Op {
       "group_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, num_groups: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc = "Gradients of group_norm_forward.";
   static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b11111};
   int64_t num_groups;
   double eps;

@@ -274,8 +274,96 @@ struct Groups {
   int64_t channel(int64_t row, int64_t d) const { return row % groups * channels + d; }
 };
 
+// A number of each group, for all of its channels.
+template <class A> std::vector<A> by_group(const Groups& s, const double* of_groups) {
+  std::vector<A> r(size_t(s.groups * s.channels));
+  for (size_t c = 0; c < r.size(); c++) r[c] = A(of_groups[c / s.channels]);
+  return r;
+}
+// One image of a batch.
+Tensor image_of(const Tensor& t, int64_t i) {
+  Dims sizes = t.sizes();
+  sizes[0] = 1;
+  return alias(t, sizes, t.strides(), t->offset + i * t.strides()[0]);
+}
+
+// Channels-last images, one after the other: their channels lie side by side, whatever their groups.
+template <class T, class A>
+void group_images(const Tensor& x, const Groups& s, double eps, const std::vector<double>& w, const std::vector<double>& b, double* mean, double* rstd, const Tensor& out) {
+  const int64_t C = s.groups * s.channels;
+  std::vector<double> sums, squares, none;
+  for (int64_t i = 0; i < x.sizes()[0]; i++, mean += s.groups, rstd += s.groups) {
+    const Tensor image = image_of(x, i);
+    const ChannelPlanes p(image);
+    auto over_groups = [&](const std::vector<double>& of_channels, double* means) {
+      std::fill_n(means, s.groups, 0.0);
+      for (int64_t c = 0; c < C; c++) means[c / s.channels] += of_channels[c] / double(s.width);
+    };
+    std::vector<A> origin(C);  // rows of nearly equal numbers keep their digits
+    for (int64_t c = 0; c < C; c++) {
+      const A first = A(image.data<T>()[c / s.channels * s.channels]);
+      origin[c] = std::isfinite(double(first)) ? first : A(0);
+    }
+    channel_sums<T, A>(p, origin, image.data<T>(), nullptr, sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
+    over_groups(sums, mean);
+    for (int64_t g = 0; g < s.groups; g++) mean[g] += double(origin[g * s.channels]);
+    const std::vector<A> center = by_group<A>(s, mean);
+    channel_sums<T, A>(p, center, image.data<T>(), nullptr, squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
+    over_groups(squares, rstd);
+    for (int64_t g = 0; g < s.groups; g++) {
+      if (std::isnan(rstd[g])) mean[g] = rstd[g];  // of infinite numbers, as in PyTorch
+      rstd[g] = 1 / std::sqrt(rstd[g] + eps);
+    }
+    const std::vector<A> m = p.along(by_group<A>(s, mean)), k = p.along(by_group<A>(s, rstd)), pw = p.along(std::vector<A>(w.begin(), w.end())),
+                         pb = p.along(std::vector<A>(b.begin(), b.end()));
+    const A *c = m.data(), *scale = k.data(), *weight = pw.data(), *bias = pb.data();
+    bool finite = true;
+    for (size_t j = 0; j < k.size(); j++) finite &= std::isfinite(scale[j] * weight[j]);
+    T* to = image_of(out, i).template data<T>();
+    if (finite) channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](int64_t j, A v, A) { return (v - c[j]) * scale[j] * weight[j] + bias[j]; });
+    else channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](int64_t j, A v, A) {
+      const A factor = scale[j] * weight[j];
+      return std::isfinite(factor) ? (v - c[j]) * scale[j] * weight[j] + bias[j] : v * factor + (bias[j] - c[j] * factor);  // NaN as PyTorch's are
+    });
+  }
+}
+
+// Its gradient; `sums` and `dots`: of each channel of each image, dy and dy * xhat.
+template <class T, class A>
+void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, const std::vector<double>& w, const double* mean, const double* rstd, double* sums,
+                           double* dots, const Tensor& dx) {
+  const int64_t C = s.groups * s.channels;
+  std::vector<double> sum, dot;
+  for (int64_t i = 0; i < x.sizes()[0]; i++, mean += s.groups, rstd += s.groups, sums += C, dots += C) {
+    const Tensor image = image_of(x, i), grad = image_of(dy, i);
+    const ChannelPlanes p(image);
+    const std::vector<A> center = by_group<A>(s, mean);
+    channel_sums<T, A>(p, center, image.data<T>(), grad.data<T>(), sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
+      first = first + g, second = second + g * (v - k);
+    });
+    std::vector<double> shift(s.groups), slope(s.groups);  // means over the group of g = dy * w, and of g * xhat
+    for (int64_t c = 0; c < C; c++) {
+      const int64_t g = c / s.channels;
+      sums[c] = sum[c], dots[c] = dot[c] * double(A(rstd[g]));
+      shift[g] += w[c] * sums[c] / double(s.width), slope[g] += w[c] * dots[c] / double(s.width);
+    }
+    const std::vector<A> m = p.along(center), k = p.along(by_group<A>(s, rstd)), pw = p.along(std::vector<A>(w.begin(), w.end())), a = p.along(by_group<A>(s, shift.data())),
+                         b = p.along(by_group<A>(s, slope.data()));
+    const A *c = m.data(), *scale = k.data(), *weight = pw.data(), *of_mean = a.data(), *of_scale = b.data();
+    channel_map<T, A>(p, image.data<T>(), grad.data<T>(), image_of(dx, i).template data<T>(),
+                      [=](int64_t j, A v, A g) { return scale[j] * (g * weight[j] - of_mean[j] - (v - c[j]) * scale[j] * of_scale[j]); });
+  }
+}
+
 void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
+  if (!out[0].is_contiguous()) {
+    const Groups s(in[0], op.num_groups);
+    const std::vector<double> w = numbers(flat(in[1]), in[0].sizes()[1], 1), b = numbers(flat(in[2]), in[0].sizes()[1], 0);
+    std::vector<double> mean(s.rows), rstd(s.rows);
+    by_count(in[0].dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) { group_images<T, A>(in[0], s, op.eps, w, b, mean.data(), rstd.data(), out[0]); });
+    return write(out[1], mean), write(out[2], rstd);
+  }
   const Tensor x = row_major(in[0]);
   const Groups s(x, op.num_groups);
   const std::vector<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
@@ -309,17 +397,20 @@ void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
   const int64_t C = out[1].numel();
   std::vector<double> dw(C), db(C);
   if (out[0].numel() == 0) return write(out[1], dw), write(out[2], db);
-  const Tensor dy = in[0].dtype() == in[1].dtype() ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), in[1].dtype())), x = row_major(in[1]);
-  const Groups s(x, op.num_groups);
+  const Groups s(in[1], op.num_groups);
+  const bool last = !out[0].is_contiguous() && s.width > kShortRow;
+  const Tensor x = last ? in[1] : row_major(in[1]), dy = in[0].dtype() == x.dtype() && in[0].strides() == x.strides() ? in[0] : copied(in[0], x.meta());
+  const Tensor dx = last || out[0].is_contiguous() ? out[0] : empty(x.meta());
   const std::vector<double> mean = numbers(flat(in[2]), s.rows, 0), rstd = numbers(flat(in[3]), s.rows, 1), w = numbers(flat(in[4]), C, 1);
   std::vector<double> dots(s.rows * s.channels), sums(s.rows * s.channels);  // of each channel of each row: dy * xhat, and dy
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    if (last) return group_images_backward<T, A>(x, dy, s, w, mean.data(), rstd.data(), sums.data(), dots.data(), dx);
     parallel_for(s.rows, kGrain / s.width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
       std::vector<A> bx(buffered), bg(buffered), bo(buffered);
       for (int64_t r = begin; r < end; r++) {
         const A *p = widen<T, A>(x.data<T>() + r * s.width, bx.data(), s.width), *g = widen<T, A>(dy.data<T>() + r * s.width, bg.data(), s.width);
-        A* dx = target<T, A>(out[0].data<T>() + r * s.width, bo.data());
+        A* to = target<T, A>(dx.data<T>() + r * s.width, bo.data());
         const std::pair<A, A> known{A(mean[r]), A(rstd[r])};
         const auto [m, k] = s.width > kShortRow ? known : row_statistics(p, s.width, op.eps);  // what was saved has float32's digits
         const A center = m, scale = k;
@@ -336,12 +427,13 @@ void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
         for (int64_t d = 0; d < s.channels; d++) {
           const A pw = A(w[s.channel(r, d)]);
 #pragma omp simd
-          for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) dx[i] = scale * (g[i] * pw - shift - (p[i] - center) * scale * slope);
+          for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) to[i] = scale * (g[i] * pw - shift - (p[i] - center) * scale * slope);
         }
-        narrow<T, A>(out[0].data<T>() + r * s.width, dx, s.width);
+        narrow<T, A>(dx.data<T>() + r * s.width, to, s.width);
       }
     });
   });
+  if (!same_layout(dx.sizes(), dx.strides(), out[0].strides())) run_copy(dx, out[0]);
   for (int64_t r = 0; r < s.rows; r++)
     for (int64_t d = 0; d < s.channels; d++) dw[s.channel(r, d)] += dots[r * s.channels + d], db[s.channel(r, d)] += sums[r * s.channels + d];
   write(out[1], dw), write(out[2], db);

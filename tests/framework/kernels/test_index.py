@@ -55,7 +55,7 @@ def test_index_by_one_and_two_tensors(dtype):
 
 
 def test_indexing_outside_raises():
-    with pytest.raises(IndexError, match="index -41 is out of bounds for dimension with size 40"):
+    with pytest.raises(IndexError, match="index -41 is out of bounds for dimension 0 with size 40"):
         weir.zeros(40)[weir.tensor([3] * 300 + [-41])]
 
 

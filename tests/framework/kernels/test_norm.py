@@ -103,3 +103,31 @@ def test_an_outlier_in_front_costs_batch_norm_no_digits(channels_last):
         x = x.contiguous(memory_format=torch.channels_last)
     seen = [t.nn.functional.batch_norm(y, None, None, training=True, eps=1e-30) for t, y in ((torch, x), (weir, to_weir(x)))]
     torch.testing.assert_close(torch.from_numpy(seen[1].numpy()), seen[0], rtol=0, atol=1e-15 * 8)
+
+
+@pytest.mark.parametrize("channels, groups", [(8, 4), (6, 6), (300, 3), (4, 1)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("size, layout", [((5, 7), "channels_last"), ((3, 4, 5), "channels_last_3d"), ((1, 2), "channels_last")])
+def test_group_norm_stays_channels_last(channels, groups, dtype, size, layout):
+    """Values and gradients by framework/kernels/cpu/channel_planes.h, in the layout that PyTorch's have."""
+    torch.manual_seed(0)
+    x = torch.randn(2, channels, *size).to(dtype).contiguous(memory_format=getattr(torch, layout)).requires_grad_()
+    w, b = (torch.randn(channels).to(dtype).requires_grad_() for _ in range(2))
+    ours = [to_weir(x).contiguous(memory_format=getattr(weir, layout)).requires_grad_(), *(to_weir(t).requires_grad_() for t in (w, b))]
+    theirs = [t.detach().double().requires_grad_() for t in (x, w, b)]
+    y, z = weir.nn.functional.group_norm(ours[0], groups, *ours[1:]), torch.nn.functional.group_norm(theirs[0], groups, *theirs[1:])
+    cotangent = torch.randn(x.shape).to(dtype)
+    tolerance = {torch.float32: 1e-5, torch.float64: 1e-12, torch.bfloat16: 0.05}[dtype]
+    assert_close(y.double(), z, tolerance, tolerance)
+    gradients = weir.autograd.grad(y, ours, to_weir(cotangent))
+    assert y.stride() == gradients[0].stride() == torch.nn.functional.group_norm(x, groups).stride()
+    if channels // groups * size[-1] > 2 or dtype != torch.bfloat16:  # of two numbers it is what rounding leaves
+        for a, g in zip(gradients, torch.autograd.grad(z, theirs, cotangent.double())):
+            assert_close(a.double(), g, 20 * tolerance, 20 * tolerance)
+
+
+def test_group_norm_of_infinities_channels_last():
+    x, w = torch.randn(2, 4, 3, 3), torch.tensor([1.0, float("inf"), 2, 3])
+    x[0, 1, 1, 1] = float("inf")
+    for t in (x, x[1:]):
+        assert_same(lambda f, x, w: f.nn.functional.group_norm(x.contiguous(memory_format=f.channels_last), 2, w, w), t, w, order=0, rtol=1e-5, atol=1e-5)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 F, T = weir.nn.functional, torch.nn.functional
 LAYOUTS = {"row-major": torch.contiguous_format, "channels_last": torch.channels_last}
@@ -54,3 +54,17 @@ def test_avg_pool3d():
     x = torch.randn(2, 3, 6, 7, 8)
     assert_close(F.avg_pool3d(to_weir(x), 3, 2, 1), T.avg_pool3d(x, 3, 2, 1))
     assert_close(F.adaptive_avg_pool3d(to_weir(x), 1), T.adaptive_avg_pool3d(x, 1))
+
+
+@pytest.mark.parametrize("channels", [3, 8, 16, 40, 70])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("pool", ["max_pool2d", "avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool2d"])
+def test_channels_last_of_every_width(channels, dtype, pool):
+    x = torch.randn(2, channels, 9, 7, generator=torch.manual_seed(0)).to(dtype).contiguous(memory_format=torch.channels_last)
+    x[0, :, 2, 3], x[1, 1], x[1, 2, :4] = float("nan"), -float("inf"), float("inf")
+    options = {"padding": 1, "stride": 2} if pool in ("max_pool2d", "avg_pool2d") else {}
+    size = 3 if options else (4, 3)
+    if "max" in pool:
+        options["return_indices"] = True
+    tolerance = {torch.float32: 1e-6, torch.float64: 1e-12}.get(dtype, 1e-2)
+    assert_same(lambda t, x: getattr(t.nn.functional, pool)(x, size, **options), x.requires_grad_(), order=1, rtol=tolerance, atol=tolerance)
