@@ -100,7 +100,11 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), fn::reshape(mean, groups) + none, fn::reshape(rstd, groups) + none}, in[1] ? in[1].dtype() : x.dtype());
 }
 
-Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }
+// Source: PyTorch, whose CPU kernel works in the dtype of the gradient, and has no half precision result of a float32 one.
+Tensor SoftmaxBackwardData::compose(Inputs in) const {
+  check(in[0].dtype() != DType::float32 || input_dtype != DType::float16, "_softmax_backward_data: expected scalar type Float but found Half");
+  return fn::softmax_backward(in[0], in[1], dim);
+}
 
 Tensors NativeDropout::compose(Inputs in) const {
   const Tensor& x = in[0];

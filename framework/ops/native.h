@@ -79,7 +79,7 @@ struct NativeGroupNorm : Op {
 struct SoftmaxBackwardData : Op {
   static constexpr Signature signature = "_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor";
   static constexpr Module module = Module::function;
-  static constexpr auto doc = "Gradient of softmax in the input's dtype.";
+  static constexpr auto doc = "Gradient of softmax, in the dtype of grad_output. Of float32 numbers whose input was float16 there is none on a CPU.";
   static constexpr OutRule out{Out::none};
   int64_t dim;
   DType input_dtype;
