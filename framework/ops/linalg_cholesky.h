@@ -141,6 +141,7 @@ struct LdlSolve : LinalgOp {
   static constexpr Signature signature =
       "linalg_ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "X with A X = B for A in ldl_factor's form. No gradient.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr OutRule out{Out::same, OutHistory::kept};
   bool hermitian;
   static constexpr std::tuple fields{&LdlSolve::hermitian};

@@ -99,3 +99,13 @@ def test_a_convolution_takes_what_another_one_gave(kind, n):
     (dtype, y, *bias), expected = run(weir), run(torch)
     assert [dtype, *bias] == [expected[0], *expected[2:]]
     np.testing.assert_allclose(y, expected[1], rtol=0.02, atol=0.02)
+
+
+def test_decompositions_by_ldl_are_left_alone():
+    def run(t, dtype):
+        with t.autocast("cpu"):
+            return str(t.linalg.ldl_solve(t.eye(2, dtype=getattr(t, dtype)), t.tensor([1, 2], dtype=t.int32), t.ones(2, 1)).dtype)
+    assert run(weir, "float32") == run(torch, "float32")
+    for t in (weir, torch):
+        with pytest.raises(RuntimeError):
+            run(t, "bfloat16")
