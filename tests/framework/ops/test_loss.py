@@ -56,6 +56,7 @@ CROSS = {
 
 @pytest.mark.parametrize("name", CROSS)
 def test_as_pytorch(name):
+    torch.manual_seed(0)  # of some numbers a loss is so large that the cosine of it has few digits
     assert_same(lambda t, x, w: CROSS[name](t.nn.functional, x, w, t.tensor(T.tolist())), torch.randn(5, 4).requires_grad_(), B.abs().requires_grad_(), order=1)
 
 
