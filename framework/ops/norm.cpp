@@ -160,7 +160,7 @@ std::array<Meta, 3> LayerNormForward::infer(Inputs in) const {
   check(k > 0, "layer_norm: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ", normalized_shape);
   bool fits = lead >= 0;
   for (int i = 0; fits && i < k; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
-  check(fits, "layer_norm: Given normalized_shape=", normalized_shape, ", expected input with shape ", any_before(normalized_shape), ", but got input of size", x.sizes());
+  if (!fits) check(false, "layer_norm: Given normalized_shape=", normalized_shape, ", expected input with shape ", any_before(normalized_shape), ", but got input of size", x.sizes());
   check(!in[1] || in[1].sizes() == normalized_shape, "layer_norm: Expected weight to be of same shape as normalized_shape, but got weight of shape ",
         in[1] ? in[1].sizes() : Dims(), " and normalized_shape = ", normalized_shape);
   check(!in[2] || in[2].sizes() == normalized_shape, "layer_norm: Expected bias to be of same shape as normalized_shape, but got bias of shape ",
@@ -332,7 +332,7 @@ Tensor RmsNorm::compose(Inputs in) const {
   check<ValueError>(lead >= 0, "Input tensor must have at least ", axes, " dimensions, but got ", x.ndim());
   bool fits = true;
   for (int i = 0; fits && i < axes; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
-  check(fits, "Given normalized_shape=", normalized_shape, ", expected input with shape ", any_before(normalized_shape), ", but got input of size", x.sizes());
+  if (!fits) check(false, "Given normalized_shape=", normalized_shape, ", expected input with shape ", any_before(normalized_shape), ", but got input of size", x.sizes());
   check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");
   if (weight && weight.dtype() != x.dtype() && !is_complex(x.dtype()))  // no kernel of PyTorch's fuses complex numbers
     warn_once(str("Mismatch dtype between input and weight: input dtype = ", name_of(x.dtype()), ", weight dtype = ", name_of(weight.dtype())));

@@ -45,28 +45,30 @@ template <class T> class InputRows {
     const Wide<T>* numbers;
     int64_t at;
   };
-  InputRows(const Planes& p, const Window& w) : p_(p), w_(w) {}
+  InputRows(const Planes& p, const Window& w) : p_(p), w_(w), rows_(size_t(w.k[0] * w.k[1])), buffers_(kWidened<T> ? rows_.size() : 0) {}
   void look_under(const T* plane, int64_t row) {
-    rows_.clear();
+    count_ = 0;
     const int64_t z0 = row / p_.out[1] * w_.s[0] - w_.p[0], y0 = row % p_.out[1] * w_.s[1] - w_.p[1];
     for (int64_t a = 0; a < w_.k[0]; a++)
       for (int64_t b = 0; b < w_.k[1]; b++) {
         const int64_t z = z0 + a * w_.d[0], y = y0 + b * w_.d[1];
         if (z < 0 || z >= p_.in[0] || y < 0 || y >= p_.in[1]) continue;
-        const int64_t at = (z * p_.in[1] + y) * p_.in[2], width = p_.in[2] * p_.lanes;
-        if (kWidened<T> && buffers_.size() <= rows_.size()) buffers_.emplace_back(size_t(width));
-        if constexpr (kWidened<T>) rows_.push_back({widened(plane + at * p_.lanes, buffers_[rows_.size()], width), at});
-        else rows_.push_back({plane + at * p_.lanes, at});
+        const int64_t at = (z * p_.in[1] + y) * p_.in[2];
+        const T* const numbers = plane + at * p_.lanes;
+        if constexpr (kWidened<T>) rows_[count_] = {widened(numbers, buffers_[count_], p_.in[2] * p_.lanes), at};
+        else rows_[count_] = {numbers, at};
+        count_++;
       }
   }
-  auto begin() const { return rows_.begin(); }
-  auto end() const { return rows_.end(); }
+  const Row* begin() const { return rows_.data(); }
+  const Row* end() const { return rows_.data() + count_; }
 
  private:
   const Planes& p_;
   const Window& w_;
   std::vector<Row> rows_;
   std::vector<Scratch<Wide<T>>> buffers_;
+  size_t count_ = 0;
 };
 
 // Output columns [x0, x0 + m) of a row-major plane.
@@ -92,19 +94,21 @@ template <class T, class A> bool best_of_few(const Planes& p, const Window& w, c
   int unordered = 0;
   // A window of nothing above the lowest number has its first place in the end, as an empty one has.
   std::fill_n(best.value, m, std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity() : A(std::numeric_limits<T>::lowest()));
-  for (const auto& row : rows)
+  for (const auto& row : rows) {
+    const Wide<T>* const src = row.numbers - row.at;  // one index for number and position
     for (int64_t l = 0; l < m; l++) {
       A most = best.value[l];
-      int32_t where = best.index[l], column = int32_t(l * s - w.p[2] + from[l] * d);
-      for (int64_t c = from[l]; c < to[l]; c++, column += int32_t(d)) {
-        const A v = A(row.numbers[column]);
-        where = v > most ? int32_t(row.at) + column : where;
+      int32_t where = best.index[l], at = int32_t(row.at + l * s - w.p[2] + from[l] * d);
+      for (int64_t c = from[l]; c < to[l]; c++, at += int32_t(d)) {
+        const A v = A(src[at]);
+        where = v > most ? at : where;
         most = v > most ? v : most;
         unordered |= v != v;
       }
       best.value[l] = most;
       best.index[l] = where;
     }
+  }
   return !unordered;
 }
 // Channels [lane, lane + m) of output column x where channels are dense, as lanes from `first` on.
