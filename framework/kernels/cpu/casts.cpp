@@ -132,8 +132,12 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
   } else if (std::is_same_v<From, To> && ss == 2 && ds == 1) {  // every other: likewise
     for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[2 * i]);
   } else if (ss == 0) {
-    To v = cast<To>(*src);
-    for (int64_t i = 0; i < n; i++) dst[i * ds] = v;
+    const To v = cast<To>(*src);
+    // As whole numbers, of which the compiler makes vectors whatever the type.
+    using Bits = std::conditional_t<sizeof(To) <= 8, typename LaneInt<std::min<size_t>(sizeof(To), 8)>::type, To>;
+    const Bits bits = std::bit_cast<Bits>(v);
+    Bits* const to = reinterpret_cast<Bits*>(dst);
+    for (int64_t i = 0; i < n; i++) to[i * ds] = bits;
   } else if (!std::is_same_v<From, To> && ds == 1 && n >= 16) {  // side by side first, from where they convert in vectors
     From some[kSome];
     for (int64_t i = 0; i < n; i += kSome) {

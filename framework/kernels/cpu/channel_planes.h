@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "framework/core/scratch.h"
-#include "framework/kernels/cpu/norm_rows.h"
 #include "framework/kernels/cpu/registers.h"
+#include "framework/kernels/cpu/widths.h"
 
 namespace weir {
 namespace WEIR_ISA {

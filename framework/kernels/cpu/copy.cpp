@@ -9,10 +9,7 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 void copy(const Copy&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
-void fill(const Fill&, Inputs in, Outputs out) {
-  // Converted once: a copy of one number that also converts does so for every element.
-  run_copy(in[1].dtype() == out[0].dtype() ? in[1] : copied(in[1], Meta(in[1].sizes(), out[0].dtype())), out[0]);
-}
+void fill(const Fill&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
 void zero(const Zero&, Inputs, Outputs out) {
   const Tensor& y = out[0];
   if (y.numel() == 0) return;

@@ -13,12 +13,7 @@ void fill(const Tensor& t, const Scalar& value) {
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T x = std::is_same_v<T, bool> ? T(!value.is_zero()) : value.to<T>();
-    auto all = [&](auto bits) {
-      auto* p = reinterpret_cast<decltype(bits)*>(t.raw());
-      parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) { std::fill(p + b, p + e, bits); });
-    };
-    if constexpr (sizeof(T) <= 8) all(std::bit_cast<std::make_unsigned_t<typename LaneInt<sizeof(T)>::type>>(x));  // halves and pairs in vectors, as integers
-    else all(x);
+    parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) { convert(t.dtype(), &x, 0, t.dtype(), t.data<T>() + b, 1, e - b); });
   });
 }
 

@@ -11,6 +11,7 @@
 #include "framework/kernels/cpu/norm_rows.h"
 #include "framework/kernels/cpu/numbers.h"
 #include "framework/kernels/cpu/registers.h"
+#include "framework/kernels/cpu/widths.h"
 
 namespace weir {
 namespace WEIR_ISA {

@@ -1,4 +1,4 @@
-// Rows that norms are taken of: their statistics, the weights beside them, and their numbers in the type that computes.
+// Rows that norms are taken of: their statistics, and the weights beside them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -46,21 +46,6 @@ template <class A> Scratch<A> row_of(const Tensor& t, int64_t n, A fallback) {
   Scratch<A> r(size_t(n), fallback);
   if (const Tensor row = flat(t)) convert(row.dtype(), row.raw(), 1, dtype_of<A>(), r.data(), 1, n);
   return r;
-}
-
-/// Numbers of type T as the compute type A: the memory itself, or a converted copy in `buffer`.
-template <class T, class A> const A* widen(const T* p, A* buffer, int64_t n) {
-  if constexpr (std::is_same_v<T, A>) return p;
-  convert(dtype_of<T>(), p, 1, dtype_of<A>(), buffer, 1, n);
-  return buffer;
-}
-/// Where to write n results: the memory itself, or `buffer`, which narrow() brings back.
-template <class T, class A> A* target(T* p, A* buffer) {
-  if constexpr (std::is_same_v<T, A>) return p;
-  else return buffer;
-}
-template <class T, class A> void narrow(T* p, const A* buffer, int64_t n) {
-  if constexpr (!std::is_same_v<T, A>) convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
 }
 
 }  // namespace WEIR_ISA

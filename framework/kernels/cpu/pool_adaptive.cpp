@@ -57,9 +57,9 @@ struct Sizes {
   }
 };
 
-template <class T> void largest_of_plane(const Sizes& sizes, const T* plane, Scratch<pool::Wide<T>>& buffer, T* most, int64_t* place) {
+template <class T> void largest_of_plane(const Sizes& sizes, const T* plane, Scratch<Wide<T>>& buffer, T* most, int64_t* place) {
   using A = pool::Acc<T>;
-  const pool::Wide<T>* numbers = pool::widened(plane, buffer, sizes.area);
+  const Wide<T>* numbers = widened(plane, buffer, sizes.area);
   sizes.each([&](int64_t o, Span d, Span h, Span w) {
     int64_t best = (d.begin * sizes.from[1] + h.begin) * sizes.from[2] + w.begin;
     A high = A(numbers[best]);
@@ -73,9 +73,9 @@ template <class T> void largest_of_plane(const Sizes& sizes, const T* plane, Scr
 }
 
 // The same where channels are dense, side by side.
-template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels, const T* picture, Scratch<pool::Wide<T>>& buffer, T* most, int64_t* place) {
+template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels, const T* picture, Scratch<Wide<T>>& buffer, T* most, int64_t* place) {
   using A = pool::Acc<T>;
-  const pool::Wide<T>* numbers = pool::widened(picture, buffer, sizes.area * channels);
+  const Wide<T>* numbers = widened(picture, buffer, sizes.area * channels);
   pool::Best<A> best;
   sizes.each([&](int64_t o, Span d, Span h, Span w) {
     for (int64_t c = 0; c < channels; c += pool::kLanes) {
@@ -86,11 +86,11 @@ template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels
             for (int64_t k = w.begin, at = (i * sizes.from[1] + j) * sizes.from[2] + k; k < w.end; k++, at++) f(numbers + at * channels + c, at);
       };
       best.clear();
-      if constexpr (std::is_same_v<pool::Wide<T>, float>)
+      if constexpr (std::is_same_v<Wide<T>, float>)
         if (m >= Vec<float>::size) pool::best_of_registers(0, m, best, each_tap);
       if (std::any_of(best.index, best.index + m, [](int32_t at) { return at < 0; })) {  // too few channels, or nothing above the lowest number
         best.clear();
-        each_tap([&](const pool::Wide<T>* from, int64_t at) { pool::keep_larger(from, std::integral_constant<int64_t, 1>{}, int32_t(at), 0, 0, m, best); });
+        each_tap([&](const Wide<T>* from, int64_t at) { pool::keep_larger(from, std::integral_constant<int64_t, 1>{}, int32_t(at), 0, 0, m, best); });
       }
       convert(dtype_of<A>(), best.value, 1, dtype_of<T>(), most + o * channels + c, 1, m);
       std::copy_n(best.index, m, place + o * channels + c);
@@ -107,7 +107,7 @@ void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   visit_real_dtype("adaptive_max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     if constexpr (!std::is_integral_v<T>)
       parallel_for(planes, kGrain / std::max<int64_t>(sizes.area * lanes, 1), [&](int64_t b, int64_t e) {
-        Scratch<pool::Wide<T>> buffer;
+        Scratch<Wide<T>> buffer;
         for (int64_t p = b; p < e; p++) {
           const T* from = x.data<T>() + p * sizes.area * lanes;
           T* most = out[0].data<T>() + p * sizes.results * lanes;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/layouts.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/widths.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -50,20 +50,6 @@ template <class F> void by_type(DType t, F&& f) {
 template <class T> using Acc = std::conditional_t<std::is_same_v<T, double>, double, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
 
 constexpr int64_t kLanes = 64;
-
-/// Whether numbers of type T are computed with as floats: half precision is, by the line, since single numbers convert slowly.
-template <class T> constexpr bool kWidened = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-template <class T> using Wide = std::conditional_t<kWidened<T>, float, T>;
-
-/// n numbers as `Wide`: the memory itself, or a copy in `buffer`.
-template <class T> const Wide<T>* widened(const T* p, Scratch<Wide<T>>& buffer, int64_t n) {
-  if constexpr (!kWidened<T>) return p;
-  else {
-    if (int64_t(buffer.size()) < n) buffer = Scratch<float>(size_t(n));
-    convert(dtype_of<T>(), p, 1, DType::float32, buffer.data(), 1, n);
-    return buffer.data();
-  }
-}
 
 }  // namespace pool
 }  // namespace WEIR_ISA

@@ -6,14 +6,13 @@
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/vec_complex.h"
 #include "framework/kernels/cpu/vec_math.h"
+#include "framework/kernels/cpu/widths.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
 constexpr int64_t kSpan = 8192;  // products that one sum takes: rounding grows with these, and threads share the spans
-
-template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 // In several registers, since each addition waits for the one before it.
 template <class T> T sum_of_products(const T* a, const T* b, int64_t n) {
@@ -48,17 +47,16 @@ template <class R> std::complex<R> sum_of_products(const std::complex<R>* a, con
   return total;
 }
 
-template <class T> Sum<T> span(const T* a, const T* b, int64_t n) {
+template <class T> Wide<T> span(const T* a, const T* b, int64_t n) {
   if constexpr (kIsComplex<T> || std::is_floating_point_v<T>) return sum_of_products(a, b, n);
-  Sum<T> total{};
-  if constexpr (std::is_same_v<Sum<T>, T>) {
+  Wide<T> total{};
+  if constexpr (!kWidened<T>) {
     for (int64_t i = 0; i < n; i++) total += a[i] * b[i];
-  } else {  // halves, which convert by the line
-    float wide_a[kTile], wide_b[kTile];
+  } else {
+    float some[2][kTile];
     for (int64_t i = 0; i < n; i += kTile) {
       const int64_t m = std::min(kTile, n - i);
-      convert(dtype_of<T>(), a + i, 1, DType::float32, wide_a, 1, m), convert(dtype_of<T>(), b + i, 1, DType::float32, wide_b, 1, m);
-      total += sum_of_products(wide_a, wide_b, m);
+      total += sum_of_products(widen<T, float>(a + i, some[0], m), widen<T, float>(b + i, some[1], m), m);
     }
   }
   return total;
@@ -72,13 +70,13 @@ void dot(const Dot&, Inputs in, Outputs out) {
       const T *x = a.data<T>(), *y = b.data<T>();
       const int64_t n = a.numel(), spans = (n + kSpan - 1) / kSpan;
       auto run = [&](int64_t s) { return span(x + s * kSpan, y + s * kSpan, std::min(kSpan, n - s * kSpan)); };
-      Sum<T> total{};
+      Wide<T> total{};
       if (spans > 1) {
-        std::vector<Sum<T>> part(spans);
+        std::vector<Wide<T>> part(spans);
         parallel_for(spans, kGrain / kSpan, [&](int64_t begin, int64_t end) {
           for (int64_t s = begin; s < end; s++) part[s] = run(s);
         });
-        for (const Sum<T>& p : part) total += p;
+        for (const Wide<T>& p : part) total += p;
       } else if (n) {
         total = run(0);
       }
