@@ -61,18 +61,25 @@ def _hash_of(sources) -> str:
 def make() -> tuple[list[dict], dict]:
     """The cases, and why other ops have none."""
     import torch
-    from torch.testing._internal.common_methods_invocations import op_db
 
-    torch.set_num_threads(1)
     found, left_out = [], {}
-    for number, op in enumerate(op_db, 1):
-        print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
+    for op in entries(torch):
         label = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
         cases, reason = in_a_child(lambda op=op: _cases_of(torch, op))
         found += cases
         if not cases:
             left_out[label] = reason
     return found, left_out
+
+
+def entries(torch):
+    """The entries of the database one by one, counted on stderr. PyTorch runs on one thread from here on."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    torch.set_num_threads(1)
+    for number, op in enumerate(op_db, 1):
+        print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
+        yield op
 
 
 def in_a_child(work):
@@ -269,14 +276,14 @@ def _nudge(folder: Path, inputs: int) -> None:
             np.save(file, (values * (1 + np.finfo(values.dtype).eps * rng.integers(-4, 5, values.shape))).astype(values.dtype))
 
 
-def main(file: str) -> None:
-    """Writes the list."""
+def write(file: str, make) -> None:
+    """Writes the list that `make` makes: (cases, why other entries have none)."""
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     found, left_out = make()
     Path(file).write_text(json.dumps({"cases": found, "left_out": left_out}) + "\n")
-    print(f"{len(found)} cases of {len({c['op'] for c in found})} ops; {len(left_out)} entries of the database have none", file=sys.stderr)
+    print(f"\n{len(found)} cases of {len({c['op'] for c in found})} ops; {len(left_out)} entries of the database have none", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    write(sys.argv[1], make)

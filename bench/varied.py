@@ -3,11 +3,7 @@
 """
 
 import itertools
-import json
-import resource
 import sys
-import warnings
-from pathlib import Path
 
 from . import opdb
 from .case import strides, tensor
@@ -47,17 +43,17 @@ def _cast(spec: dict, dtype: str) -> dict:
     return dict(spec, dtype=dtype, requires_grad=spec["requires_grad"] and dtype != "int64") if spec["dtype"] == "float32" else spec
 
 
-def make() -> list[dict]:
-    """The variants that PyTorch takes."""
+def make() -> tuple[list[dict], dict]:
+    """The variants that PyTorch takes, and why other entries have none."""
     import torch
-    from torch.testing._internal.common_methods_invocations import op_db
 
-    torch.set_num_threads(1)
-    found = []
-    for number, op in enumerate(op_db, 1):
-        print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
-        found += opdb.in_a_child(lambda op=op: _cases_of(torch, op))[0]
-    return found
+    found, left_out = [], {}
+    for op in opdb.entries(torch):
+        cases, reason = opdb.in_a_child(lambda op=op: _cases_of(torch, op))
+        found += cases
+        if not cases:
+            left_out[op.name] = reason
+    return found, left_out
 
 
 def _cases_of(torch, op):
@@ -105,14 +101,5 @@ def _taken(torch, call: dict):
             yield dict(varied, check=check if repeats == "values" else repeats)
 
 
-def main(file: str) -> None:
-    """Writes the list."""
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_DATA, (opdb.MEMORY, opdb.MEMORY))
-    found = make()
-    Path(file).write_text(json.dumps({"cases": found}) + "\n")
-    print(f"\r\x1b[K{len(found)} cases of {len({c['op'] for c in found})} ops", file=sys.stderr)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    opdb.write(sys.argv[1], make)
