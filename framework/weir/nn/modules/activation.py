@@ -283,17 +283,18 @@ class Softmax2d(Fields):
         return F.softmax(input, -3)
 
 
-def _plain(name, function):
+def _plain(name, holder, function):
     """A module class without arguments."""
-    forward = lambda self, input: function(input)  # noqa: E731
-    return type(name, (Fields,), {"forward": forward, "__doc__": function.__doc__, "__module__": __name__})
+    def forward(self, input):
+        return getattr(holder, function)(input)
+    return type(name, (Fields,), {"forward": forward, "__doc__": getattr(holder, function).__doc__, "__module__": __name__})
 
 
-Sigmoid = _plain("Sigmoid", F.sigmoid)
-Tanh = _plain("Tanh", F.tanh)
-LogSigmoid = _plain("LogSigmoid", F.logsigmoid)
-Softsign = _plain("Softsign", F.softsign)
-Tanhshrink = _plain("Tanhshrink", F.tanhshrink)
+Sigmoid = _plain("Sigmoid", weir, "sigmoid")
+Tanh = _plain("Tanh", weir, "tanh")
+LogSigmoid = _plain("LogSigmoid", F, "logsigmoid")
+Softsign = _plain("Softsign", F, "softsign")
+Tanhshrink = _plain("Tanhshrink", F, "tanhshrink")
 
 
 def __getattr__(name):
