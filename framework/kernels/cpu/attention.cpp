@@ -30,6 +30,18 @@ Tensor dense_rows(const Tensor& t, DType dtype = DType::float32) {
   return copied(t, Meta(t.sizes(), dtype));
 }
 
+// The sum of a[i] b[i] in lanes, which the compiler may not make of a sum in order.
+float dot_of(const float* a, const float* b, int64_t n) {
+  constexpr int kLanes = 16;
+  float lanes[kLanes] = {}, sum = 0;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int lane = 0; lane < kLanes; lane++) lanes[lane] += a[i + lane] * b[i + lane];
+  for (; i < n; i++) sum += a[i] * b[i];
+  for (float lane : lanes) sum += lane;
+  return sum;
+}
+
 // A result of this dtype whose rows are dense: `out` itself where it is so.
 Tensor dense_result(const Tensor& out, DType dtype = DType::float32) {
   return out.dtype() == dtype && out.strides()[3] == 1 ? out : empty(out.sizes(), dtype);
@@ -284,6 +296,7 @@ void backward_by_tiles(const FlashAttentionBackward& op, Inputs in, Outputs out)
             multiply(given, rows, {values_by_key, j, columns, 0, p.values}, ds.data(), kLine, false);
             for (int64_t r = 0; r < rows; r++) {
               float* row = ds.data() + r * kLine;
+              if (columns == end) dot[r] = dot_of(scores.row(r), row, columns);  // all keys: so that a single one's slope is zero
               for (int64_t c = 0; c < columns; c++) row[c] = scores.row(r)[c] * (row[c] - dot[r]) * p.scale;
               pack_left_row(row, columns, r % kTileLines, of_scores.steps, of_scores.at(r / kTileLines));
               round_to_bfloat16(row, columns, rounded.data() + r * kLine);
@@ -336,8 +349,10 @@ void backward(const FlashAttentionBackward& op, Inputs in, Outputs out) {
             for (int64_t r = 0; r < rows; r++) exponentials(s.data() + r * kLine, columns, 1, log_sum[i + r]);
             product(true, false, columns, p.values, rows, 1, s.data(), kLine, given.data + i * given.ld, given.ld, 1, dv.data + j * dv.ld, dv.ld);
             product(false, true, rows, columns, p.values, 1, given.data + i * given.ld, given.ld, values.data + j * values.ld, values.ld, 0, ds.data(), kLine);
-            for (int64_t r = 0; r < rows; r++)
+            for (int64_t r = 0; r < rows; r++) {
+              if (columns == end) dot[i + r] = dot_of(s.data() + r * kLine, ds.data() + r * kLine, columns);  // as above
               for (int64_t c = 0; c < columns; c++) ds[r * kLine + c] = s[r * kLine + c] * (ds[r * kLine + c] - dot[i + r]) * p.scale;
+            }
             product(false, false, rows, p.width, columns, 1, ds.data(), kLine, keys.data + j * keys.ld, keys.ld, 1, dq.data + i * dq.ld, dq.ld);
             product(true, false, columns, p.width, rows, 1, ds.data(), kLine, queries.data + i * queries.ld, queries.ld, 1, dk.data + j * dk.ld, dk.ld);
           }
