@@ -35,6 +35,16 @@ def test_what_sees_a_single_key_has_no_slope_towards_it(dtype):
     assert all(not g.any() for g in weir.autograd.grad(y, (q, k), dy))
 
 
+def test_large_scores_cost_slopes_that_are_alike_no_digits():
+    """Weights of large scores are rounded, and do not quite add up to 1; what all slopes have in common is still taken off."""
+    q, k, v = (heads(1, 1, 5, 8, seed=seed).detach() * size + shift for seed, size, shift in ((0, 30, 60), (1, 0.1, 10), (2, 0.1, 10)))
+    exact, dy = [x.double().requires_grad_() for x in (q, k)], torch.ones(1, 1, 5, 8)
+    wanted = torch.autograd.grad(F(torch)(*exact, v.double()), exact, dy.double())
+    given = [to_weir(x).requires_grad_() for x in (q, k)]
+    for got, true in zip(weir.autograd.grad(F(weir)(*given, to_weir(v)), given, to_weir(dy)), wanted):
+        assert (torch.from_numpy(got.numpy()) - true).abs().max() < 0.02 * true.abs().max()
+
+
 @pytest.mark.parametrize("name", MASKS)
 def test_masks(name):
     q, k, v = (heads(2, 3, 6, 4, seed=i) for i in range(3))
