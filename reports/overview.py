@@ -63,16 +63,19 @@ def _fast(bench) -> Answer:
         timed = [c for g in groups for c in g.cases if c.ratio is not None]
         cases = [c for c in timed if c.verdict != "inconclusive"]
         slow = slower_than(cases, TOO_SLOW)
-        derived = [g for g in groups if g.group == "opdb" and g.mean]
+        derived = [c for g in groups if g.group.startswith("opdb") for c in g.cases if c.ratio is not None]
         if timed and not cases:
-            mean = math.exp(sum(math.log(c.ratio.value) for c in timed) / len(timed))
-            return Answer("Fast?", "unknown", f"{mean:.2f}× over {len(timed):,} cases, each timed too seldom to be sure of", "bench.html")
+            return Answer("Fast?", "unknown", f"{_mean(timed):.2f}× over {len(timed):,} cases, each timed too seldom to be sure of", "bench.html")
         if not cases:
             continue
-        first = (f"{derived[0].mean.value:.2f}× over {sum(c.ratio is not None for c in derived[0].cases)} cases that nobody picked; " if derived else "")
+        first = f"{_mean(derived):.2f}× over {len(derived):,} cases that nobody picked; " if derived else ""
         worst = f", worst {slow[0].name} {slow[0].ratio.value:.2f}×" if slow else ""
         return Answer("Fast?", "no" if slow else "yes", f"{first}slower than {TOO_SLOW:g}× of PyTorch: {len(slow)} of {len(cases):,} cases{worst}", "bench.html")
     return Answer("Fast?", "unknown", "no bench record", "bench.html")
+
+
+def _mean(cases: list[CaseFigures]) -> float:
+    return math.exp(sum(math.log(c.ratio.value) for c in cases) / len(cases))
 
 
 def slower_than(cases: list[CaseFigures], bound: float) -> list[CaseFigures]:

@@ -7,6 +7,12 @@ namespace weir {
 /// What `view` shows of `base`, from the base's first element on; it may show it in another dtype or turned over.
 Geometry within(const Tensor& base, const Tensor& view);
 
+/// What is said where a call's saved tensors are gone.
+constexpr const char* kReleased =
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved intermediate values of the "
+    "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need "
+    "to access saved tensors after calling backward.";
+
 /// Asked before a gradient is added to a leaf's `.grad`; may raise. Set by the tracer's user.
 extern thread_local void (*before_accumulation)();
 

@@ -4,6 +4,7 @@
 #include "framework/autograd/batch.h"
 #include "framework/autograd/engine.h"
 #include "framework/autograd/forward.h"
+#include "framework/autograd/node_names.h"
 #include "framework/autograd/nodes.h"
 #include "framework/op/out.h"
 
@@ -79,9 +80,7 @@ struct OpNode final : Node, RecordedCall {
   }
 
   Tensor unpack(const Kept& k) const {
-    check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
-          "they have already been freed). Specify retain_graph=True if you need to backward through the graph a "
-          "second time.");
+    check(!released, kReleased);
     if (k.packed) return k.unpacked();
     check(k.tensor.defined(), type->signature->name, ": backward asks for a tensor that was not saved");
     check(k.tensor.version() == k.version, "one of the variables needed for gradient computation has been modified "
@@ -111,9 +110,7 @@ struct OpNode final : Node, RecordedCall {
   }
 
   Tensors apply(Tensors&& g) override {
-    check(!released || !(type->saves.inputs | type->saves.outputs), "Trying to backward through the graph a second time (or directly "
-          "access saved tensors after they have already been freed). Specify retain_graph=True if you need to backward through the "
-          "graph a second time.");
+    check(!released || !(type->saves.inputs | type->saves.outputs), kReleased);
     check<NotImplemented>(type->vjp || !type->gradient.exists, "derivative for ", type->signature->name, " is not implemented");
     bool any = false;
     for (const Tensor& x : g) any |= x.defined();
@@ -144,13 +141,8 @@ struct OpNode final : Node, RecordedCall {
     kept_outputs.clear();
   }
   std::string name() const override {
-    std::string n(type->signature->name);
-    constexpr std::string_view kernel = "_forward";  // the op that a composition ends in goes by the composition's name
-    if (n.ends_with(kernel)) n.resize(n.size() - kernel.size());
-    for (size_t i = 0; i < n.size(); i++)
-      if (i == 0 || n[i - 1] == '_') n[i] = char(toupper(n[i]));
-    std::erase(n, '_');
-    return n + "Backward0";
+    auto axes = [&](size_t i) { return i < inputs.size() ? inputs[i].meta().sizes.n : 0; };
+    return node_name(type->signature->name, axes(0), axes(2) > 0);
   }
 
  private:

@@ -17,8 +17,8 @@ uint64_t enter(int64_t size, const std::string& randomness) {
   return mode.level->id;
 }
 
-void leave(uint64_t id) {
-  check(mode.level && mode.level->id == id, "vmap: levels end in the reverse order of their beginnings");
+void leave() {
+  check(mode.level, "vmap: no level is in force that could end");
   delete std::exchange(mode.level, mode.level->outer);
 }
 
@@ -37,8 +37,9 @@ py::list axes_of(const Tensor& t) {
 }  // namespace
 
 void init_batch(py::module_& m) {
-  m.def("_vmap_enter", enter, "Begins a vmap over `size` examples on this thread; its level, which _vmap_leave takes.");
-  m.def("_vmap_leave", leave);
+  m.def("_vmap_enter", enter, "Begins a vmap over `size` examples on this thread; its level.");
+  m.def("_vmap_leave", leave, "Ends this thread's innermost vmap.");
+  m.def("_vmap_level", [] { return mode.level ? mode.level->id : 0; }, "The level of this thread's innermost vmap, 0 outside.");
   m.def("_next_vmap", [] { return repeated ? repeated : next_level.load(); }, "The number of the next vmap.");
   m.def("_repeat_vmaps", [](uint64_t from) { return std::exchange(repeated, from); }, "Numbers vmaps of this thread from here on; 0: as new ones again. Gives what was set before.");
   m.def("_vmap_randomness", randomness_of, "What a vmap in force was told of random numbers.");

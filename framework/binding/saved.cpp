@@ -86,9 +86,7 @@ py::object member(const RecordedCall& call, int k) {
 
 py::object value(const RecordedCall& call, const Place& p) {
   if (p.kind == Place::attribute) return member(call, p.at);
-  check(!call.freed(), "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-        "freed). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-        "after calling backward.");
+  check(!call.freed(), kReleased);
   if (p.kind == Place::output) {
     const Tensor t = call.output(p.at);
     return shown(is_inexact(t.dtype()) ? t : without_history(t));

@@ -23,8 +23,9 @@ def _has_mkldnn():
 
 
 def _are_functorch_transforms_active():
-    """Are tensors wrapped for vmap or grad? Never: these are loops and backward passes here."""
-    return False
+    """Is a vmap in force? Gradients wrap no tensors here."""
+    from _weir import _vmap_level
+    return _vmap_level() != 0
 
 
 class _AutoDispatchBelowAutograd:
@@ -68,6 +69,18 @@ class _nn(metaclass=_Layers):
 def _is_torch_function_enabled():
     from . import overrides
     return not overrides._state["disabled"]
+
+
+def _is_torch_function_mode_enabled():
+    from . import overrides
+    return bool(overrides._modes)
+
+
+class _distributed_rpc:
+    """What libraries ask for in order to tell remote references from others; nobody makes one here."""
+
+    class PyRRef:
+        pass
 
 
 def _get_default_device():

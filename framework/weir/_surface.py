@@ -7,7 +7,7 @@ import importlib
 from ._absent import absent
 
 _MODULES = frozenset("""
-    __config__ __future__ _as_torch _compat _custom_ops _dynamo _functorch _inductor _jit_internal
+    __config__ __future__ _as_torch _compat _custom_ops _dynamo _functorch _guards _inductor _jit_internal
     _ops _subclasses _tensor _tensor_str _utils
     accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
     func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested nn onnx optim
@@ -42,7 +42,7 @@ _HOLDS = {
         SymInt SymFloat SymBool Tag DispatchKey DispatchKeySet JITException ErrorReport thread_safe_generator""",
     "_tensor_types": """FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor CharTensor
         ByteTensor BoolTensor""",
-    "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
+    "storage": """StorageBase TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
         ShortStorage CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage is_storage""",
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
         _check_tensor_all _check_tensor_all_with _is_all_true _is_any_true _shape_as_tensor""",

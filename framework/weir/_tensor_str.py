@@ -188,4 +188,4 @@ def tensor_repr(t) -> str:
         else:
             text += ", " + suffix
             width += len(suffix) + 2
-    return text + ")"
+    return f"Parameter({text}))" if getattr(t, "_is_param", False) else text + ")"

@@ -165,6 +165,9 @@ def copied_memory(storage, memo):
     return memo[key][1]
 
 
+StorageBase = UntypedStorage
+
+
 class TypedStorage(_Storage):
     """Numbers of one dtype: an UntypedStorage and how to read it."""
 

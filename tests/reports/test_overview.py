@@ -39,6 +39,15 @@ def test_slow_cases_are_counted_and_the_worst_is_named():
     assert answers([samples.bench(ratio=2.0)])["Fast?"].state == "yes"
 
 
+def test_cases_that_nobody_picked_are_told_together():
+    record = samples.bench(ratio=2.0)
+    for entry, group in zip(record["cases"], ("opdb", "opdb-layouts", "norm", "norm")):
+        entry["case"]["group"], entry["case_id"] = group, samples.digest({**entry["case"], "group": group})
+    record["plan"]["cases"] = [entry["case_id"] for entry in record["cases"]]
+    del record["run_id"]
+    assert "× over 2 cases that nobody picked" in answers([seal(record)])["Fast?"].text
+
+
 def test_what_became_wrong_and_right_since_the_last_run_is_told():
     before, after = samples.campaign(), samples.campaign("2026-01-02T10:30:00.000+00:00", stride="PASS")
     assert overview.changes([before, after]) == ["generated calls: 1 operation became right: flip"]

@@ -1,6 +1,20 @@
 """`torch._C._functorch`: what libraries ask of tensors inside `vmap`, and in `grad`, which wraps none here."""
 import _weir
+from _weir import _into_batch as _add_batch_dim  # noqa: F401
+from _weir import _vmap_enter as _vmap_increment_nesting  # noqa: F401
+from _weir import _vmap_leave as _vmap_decrement_nesting  # noqa: F401
+from _weir import _vmap_level as current_level  # noqa: F401
 from weir._absent import absent_names
+
+
+def _remove_batch_dim(tensor, level, batch_size, out_dim):
+    """The tensor with the axis of the level as axis `out_dim`; repeated where it does not differ between examples."""
+    return _weir._out_of_batch(tensor, out_dim, level, batch_size)
+
+
+def maybe_current_level():
+    """The innermost vmap of this thread, None outside."""
+    return current_level() or None
 
 
 def is_batchedtensor(tensor):
@@ -36,6 +50,5 @@ def get_unwrapped(tensor):
     return _weir._out_of_batch(tensor, 0, *axes[-1]) if axes else tensor
 
 
-__getattr__ = absent_names("weir._C._functorch", "_add_batch_dim _remove_batch_dim _vmap_increment_nesting _vmap_decrement_nesting "
-                           "_grad_increment_nesting _grad_decrement_nesting _wrap_for_grad _unwrap_for_grad current_level TransformType "
+__getattr__ = absent_names("weir._C._functorch", "_grad_increment_nesting _grad_decrement_nesting _wrap_for_grad _unwrap_for_grad TransformType "
                            "CInterpreter", "transforms are loops and backward passes here")

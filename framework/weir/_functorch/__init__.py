@@ -1,2 +1,1 @@
-"""The home of `torch.func` in PyTorch."""
-from weir.func import *  # noqa: F401,F403
+"""Where `torch.func` is made in PyTorch: the steps of `vmap`, and what the older `functorch` package had."""

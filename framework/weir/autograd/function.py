@@ -11,8 +11,9 @@ from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves
 from .grad_mode import no_grad
 
 _zeros = ops["torch"]["zeros"]
-_RELEASED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-             "Specify retain_graph=True if you need to backward through the graph a second time.")
+_RELEASED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
+             "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+             "backward through the graph a second time or if you need to access saved tensors after calling backward.")
 
 
 class FunctionCtx:

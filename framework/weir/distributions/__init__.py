@@ -10,7 +10,7 @@ from .categorical import Categorical, Multinomial, OneHotCategorical, OneHotCate
 from .discrete import Bernoulli, Binomial, ContinuousBernoulli, Geometric, NegativeBinomial, Poisson  # noqa: F401
 from .distribution import Distribution, ExponentialFamily  # noqa: F401
 from .gamma_family import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT  # noqa: F401
-from .kl import _REGISTRY as _KL_REGISTRY, kl_divergence, register_kl  # noqa: F401
+from .kl import _KL_REGISTRY, kl_divergence, register_kl  # noqa: F401
 from .multivariate import (Independent, LKJCholesky, LowRankMultivariateNormal, MixtureSameFamily,  # noqa: F401
                            MultivariateNormal, Wishart)
 from .transformed import (ExpRelaxedCategorical, Gumbel, HalfCauchy, HalfNormal, InverseGamma, Kumaraswamy,  # noqa: F401

@@ -12,7 +12,7 @@ from . import transformed as t
 from .distribution import Distribution, ExponentialFamily
 from .utils import _sum_rightmost, euler_constant
 
-_REGISTRY: dict = {}
+_KL_REGISTRY: dict = {}
 
 
 def register_kl(type_p, type_q):
@@ -24,7 +24,7 @@ def register_kl(type_p, type_q):
             raise TypeError(f"Expected a Distribution subclass but got {kind}")
 
     def enter(function):
-        _REGISTRY[type_p, type_q] = function
+        _KL_REGISTRY[type_p, type_q] = function
         return function
     return enter
 
@@ -34,15 +34,15 @@ def _steps(kind, base):
     return kind.__mro__.index(base) if base in kind.__mro__ else len(kind.__mro__)
 
 
-def _dispatch(p, q):
+def _dispatch_kl(p, q):
     """The entry whose types are nearest: first p's, then q's, in the order of their bases."""
-    found = [(_steps(p, a), _steps(q, b), f) for (a, b), f in _REGISTRY.items() if issubclass(p, a) and issubclass(q, b)]
+    found = [(_steps(p, a), _steps(q, b), f) for (a, b), f in _KL_REGISTRY.items() if issubclass(p, a) and issubclass(q, b)]
     return min(found, key=lambda x: x[:2])[2] if found else None
 
 
 def kl_divergence(p, q):
     """KL(p || q), per member of the batch. NotImplementedError for types that nobody entered."""
-    function = _dispatch(type(p), type(q))
+    function = _dispatch_kl(type(p), type(q))
     if function is None:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
     return function(p, q)
@@ -240,11 +240,6 @@ def _exponential_normal(p, q):
     return 0.5 * weir.log(rate * variance * 2 * math.pi) - 1 + rate.reciprocal() / variance - q.loc / (p.rate * variance) + q.loc.pow(2) / variance / 2
 
 
-@register_kl(g.Gamma, c.Exponential)
-def _gamma_exponential(p, q):
-    return -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
-
-
 @register_kl(c.Laplace, c.Normal)
 def _laplace_normal(p, q):
     variance = q.scale.pow(2)
@@ -283,6 +278,89 @@ def _uniform_exponential(p, q):
 def _uniform_gumbel(p, q):
     low, high = (q.loc - p.low) / q.scale, (q.loc - p.high) / q.scale
     return (q.scale / (p.high - p.low)).log() - 0.5 * (high + low) - (weir.exp(high) - weir.exp(low)) / (low - high)
+
+
+# What follows is -H(p) - E log q, where log q needs no more of p than its moments.
+
+
+def _by_moments(*kinds, of):
+    def enter(function):
+        for kind in kinds:
+            register_kl(kind, of)(function)
+        return function
+    return enter
+
+
+@_by_moments(g.Beta, d.ContinuousBernoulli, g.Gamma, t.Gumbel, t.Pareto, of=c.Normal)
+def _from_normal(p, q):
+    return -p.entropy() + 0.5 * (2 * math.pi * q.variance).log() + (p.variance + (p.mean - q.loc).pow(2)) / (2 * q.variance)
+
+
+@_by_moments(g.Beta, d.ContinuousBernoulli, g.Gamma, t.Pareto, of=c.Exponential)
+def _from_exponential(p, q):
+    return -p.entropy() - q.rate.log() + q.rate * p.mean
+
+
+@_by_moments(g.Beta, d.ContinuousBernoulli, of=c.Uniform)
+def _from_uniform(p, q):
+    result = -p.entropy() + (q.high - q.low).log()
+    closed = isinstance(p, g.Beta)  # a uniform distribution that ends where the continuous Bernoulli's support does is taken to be too small
+    inside = (q.low <= 0) & (q.high >= 1) if closed else (q.low < 0) & (q.high > 1)
+    return weir.where(inside, result, _inf(result))
+
+
+def _from_gamma(p, q, mean_log):
+    return -p.entropy() + q.concentration.lgamma() - q.concentration * q.rate.log() - (q.concentration - 1) * mean_log + q.rate * p.mean
+
+
+@register_kl(g.Beta, g.Gamma)
+def _beta_gamma(p, q):
+    return _from_gamma(p, q, p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma())
+
+
+@register_kl(t.Pareto, g.Gamma)
+def _pareto_gamma(p, q):
+    return _from_gamma(p, q, p.scale.log() + p.alpha.reciprocal())
+
+
+def _mean_log(low, high):
+    """E log x of x uniform between them."""
+    return (_x_log_x(high) - _x_log_x(low)) / (high - low) - 1
+
+
+@register_kl(c.Uniform, g.Gamma)
+def _uniform_gamma(p, q):
+    result = _from_gamma(p, q, _mean_log(p.low, p.high))
+    return weir.where(p.low < 0, _inf(result), result)
+
+
+@register_kl(c.Uniform, g.Beta)
+def _uniform_beta(p, q):
+    a, b = q.concentration1, q.concentration0
+    result = -p.entropy() + a.lgamma() + b.lgamma() - (a + b).lgamma() - (a - 1) * _mean_log(p.low, p.high) - (b - 1) * _mean_log(1 - p.high, 1 - p.low)
+    return weir.where((p.high > 1) | (p.low < 0), _inf(result), result)
+
+
+@register_kl(g.Beta, d.ContinuousBernoulli)
+def _from_continuous_bernoulli(p, q):
+    return -p.entropy() - p.mean * q.logits - weir.log1p(-q.probs) - q._cont_bern_log_norm()
+
+
+@register_kl(c.Uniform, d.ContinuousBernoulli)
+def _uniform_continuous_bernoulli(p, q):
+    result = _from_continuous_bernoulli(p, q)
+    return weir.where((p.high >= 1) | (p.low <= 0), _inf(result), result)
+
+
+@register_kl(g.Gamma, t.Gumbel)
+def _gamma_gumbel(p, q):
+    shift, moment = q.loc / q.scale, (1 + (p.rate * q.scale).reciprocal()).pow(-p.concentration)  # the moment: E exp(-x / scale)
+    return -p.entropy() + q.scale.log() + p.mean / q.scale - shift + shift.exp() * moment
+
+
+@register_kl(d.Bernoulli, d.Poisson)
+def _bernoulli_poisson(p, q):
+    return -p.entropy() - (p.probs * q.rate.log() - q.rate)
 
 
 _infinite((c.Exponential, g.Gamma, t.Gumbel, c.Laplace, c.Normal, t.Pareto), (g.Beta, d.ContinuousBernoulli, c.Uniform))

@@ -4,7 +4,7 @@ Derivatives rest on the backward pass, `jvp` on forward mode; `vmap` runs each o
 """
 from .derivative import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state  # noqa: F401
-from .mapping import vmap  # noqa: F401
+from weir._functorch.vmap import vmap  # noqa: F401
 from .patterns import rearrange  # noqa: F401
 
 

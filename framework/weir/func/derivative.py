@@ -9,7 +9,7 @@ import threading
 import weir
 from _weir import _ForwardLevel, _tangents, _without_history
 from weir import Tensor
-from weir.func.mapping import vmap
+from weir._functorch.vmap import vmap
 from weir.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 

@@ -237,6 +237,10 @@ def sparse_(tensor, sparsity: float, std: float = 0.01, generator=None):
     return tensor
 
 
+# What PyTorch's functions call; libraries do, too.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_, _no_grad_fill_, _no_grad_zero_ = uniform_, normal_, trunc_normal_, constant_, zeros_
+
+
 def _under_old_name(fill):
     old = fill.__name__[:-1]
 

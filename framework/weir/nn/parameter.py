@@ -6,10 +6,18 @@ from weir._tensor import set_state, written_on
 from weir._tensor_str import tensor_repr
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type(Tensor)):
+    """Tensors of a class of their own are parameters by the attribute `_is_param`, since they keep their class."""
+
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that a Module registers as a parameter when assigned as its attribute.
 
-    Shares storage with `data`; `requires_grad` is True unless told. Raises TypeError when data is no tensor.
+    Shares storage with `data`, and has its class where that is one of the program's own; `requires_grad` is True unless told.
+    Raises TypeError when data is no tensor.
     """
 
     def __new__(cls, data=None, requires_grad: bool = True):
@@ -19,6 +27,8 @@ class Parameter(Tensor):
             raise TypeError(f"Parameter: data must be a Tensor, got {type(data).__name__}")
         if type(data) is not Tensor and str(data.layout) != "torch.strided":
             raise NotImplementedError(f"Parameter: weir has none of layout {data.layout}; keep the values as the parameter")
+        if type(data) is not Tensor and not issubclass(type(data), Parameter | Buffer):
+            return _of_own_class(data, requires_grad)
         return weir._C._make_subclass(cls, data.detach(), requires_grad)
 
     def __deepcopy__(self, memo):
@@ -34,6 +44,16 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, protocol):
         return _rebuild_parameter, (self.detach(), self.requires_grad, written_on(self))
+
+
+def _of_own_class(data, requires_grad):
+    t = data.detach().requires_grad_(requires_grad)
+    if type(t) is not type(data):
+        raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of the same "
+                           f"type, but return type {type(t).__name__} was found instead. To use the type as a Parameter, please correct the "
+                           "detach() semantics defined by its __torch_dispatch__() implementation.")
+    t._is_param = True
+    return t
 
 
 class Buffer(Tensor):

@@ -284,3 +284,51 @@ def test_nothing_is_computed_for_many_examples_of_nothing():
     many = weir.zeros(0, 3).expand(2**40, 0, 3)
     for f in (lambda x: x + weir.tensor(2j), lambda x: weir.nn.functional.poisson_nll_loss(x, weir.tensor(1.5), reduction="none"), lambda x: x * weir.ones(3)):
         assert weir.func.vmap(f)(many).shape == (2**40, 0, 3)
+
+
+def test_keyword_arguments_are_passed_whole():
+    def mapped(t, **options):
+        return t.vmap(lambda x, y=None: x + y, **options)(t.ones(3), y=t.arange(3.0)).tolist()
+    for options in ({}, {"chunk_size": 2}):
+        assert mapped(weir, **options) == mapped(torch, **options)
+
+
+@pytest.mark.parametrize("call", [
+    lambda t: t.vmap(lambda x: (x, x), out_dims=(0,))(t.ones(3)), lambda t: t.vmap(lambda x: x)(), lambda t: t.vmap(lambda x: x)([]),
+    lambda t: t.vmap(lambda x, y: x, in_dims=(0,))(t.ones(3), t.ones(3)), lambda t: t.vmap(lambda x: x, in_dims=(0.5,))(t.ones(3)),
+    lambda t: t.vmap(lambda x: x)(3), lambda t: t.vmap(lambda x: x, in_dims=2)(t.ones(3)), lambda t: t.vmap(lambda x, y: x)(t.ones(3), t.ones(4)),
+    lambda t: t.vmap(lambda x: x, in_dims=(None,))(t.ones(3)), lambda t: t.vmap(lambda x: x, in_dims=[0])(t.ones(3)),
+    lambda t: t.vmap(lambda x: [x, x], chunk_size=2, out_dims=(1, 0))(t.ones(3, 2)), lambda t: t.vmap(lambda x: x, out_dims=None)(t.ones(3)),
+    lambda t: t.vmap(lambda x: 3)(t.ones(3)), lambda t: t.vmap(lambda x: x, out_dims="a")(t.ones(3))])
+def test_refusals(call):
+    def raised(t):
+        with pytest.raises(Exception) as e:
+            call(t)
+        return type(e.value), str(e.value)
+    assert raised(weir) == raised(torch)
+
+
+def test_steps_can_be_replaced(monkeypatch):
+    """As tensordict does, for arguments that hold tensors."""
+    def mapped(t):
+        steps, seen = __import__(f"{t.__name__}._functorch.vmap", fromlist=["x"]), []
+        for name in ("_process_batched_inputs", "_create_batched_inputs", "_unwrap_batched"):
+            own = getattr(steps, name)
+            monkeypatch.setattr(steps, name, lambda *args, own=own, name=name: (seen.append((name, len(args))), own(*args))[1])
+        return seen, t.vmap(lambda x: x * 2)(t.arange(3.0)).tolist()
+    assert mapped(weir) == mapped(torch)
+
+
+def test_levels_by_hand():
+    """As tensordict enters and leaves them."""
+    def outside(t):
+        functorch = __import__(f"{t.__name__}._C._functorch", fromlist=["x"]) if t is weir else t._C._functorch
+        level = functorch._vmap_increment_nesting(2, "error")
+        try:
+            x = functorch._add_batch_dim(t.arange(6.0).reshape(2, 3), 0, level)
+            inside = tuple(x.shape), functorch.is_batchedtensor(x), t._C._are_functorch_transforms_active(), functorch.maybe_get_level(x) == level
+            return inside, functorch._remove_batch_dim(x * 2, level, 2, 1).tolist(), functorch._remove_batch_dim(t.ones(1), level, 2, 0).tolist()
+        finally:
+            functorch._vmap_decrement_nesting()
+    assert outside(weir) == outside(torch)
+    assert not weir._C._are_functorch_transforms_active()

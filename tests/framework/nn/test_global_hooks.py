@@ -111,3 +111,15 @@ def tables(t):
 
 def test_tables_of_a_module():
     assert tables(weir) == tables(torch)
+
+
+@pytest.mark.parametrize("kind", ["parameter", "buffer", "module"])
+def test_tables_of_registrations(kind):
+    def counted(t):
+        m = t.nn.modules.module
+        table = getattr(m, f"_global_{kind}_registration_hooks")
+        handle = getattr(m, f"register_module_{kind}_registration_hook")(lambda *args: None)
+        count = len(table)
+        handle.remove()
+        return count, len(table)
+    assert counted(weir) == counted(torch) == (1, 0)

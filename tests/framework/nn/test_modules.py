@@ -99,3 +99,24 @@ def test_attention_takes_truths_to_numbers_first(dtype, masked):
             return type(error).__name__
         return ""
     assert outcome(weir) == outcome(torch)
+
+
+def _called(framework, module, inputs, monkeypatch):
+    """The functions of nn.functional that a module's call goes by: programs put others in their places, to count for instance."""
+    functional, names = framework.nn.functional, []
+
+    def listed(name, function):
+        return lambda *args, **kwargs: (names.append(name), function(*args, **kwargs))[1]
+    for name in dir(torch.nn.functional):
+        function = getattr(functional, name, None)
+        if callable(function) and not isinstance(function, type) and not name.startswith("_") and "torch_function" not in name and name != "boolean_dispatch":
+            monkeypatch.setattr(functional, name, listed(name, function))
+    module(*inputs)
+    return names
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.shapes and "Dropout" not in c.name], ids=str)
+def test_goes_by_the_function_of_its_name(case, monkeypatch):
+    ours, theirs = build_twins(case)
+    expected = _called(torch, theirs, case.inputs(), monkeypatch)[:1]
+    assert _called(weir, ours, to_weir(case.inputs()), monkeypatch)[:1] == expected

@@ -40,3 +40,16 @@ def test_operators_take_the_left_operand_first():
         seen.append([[r.stride() for r in (x * p, x + p, x - p, p * x, p + x, p - x)]
                      for x, p in ((rows, t.nn.Parameter(columns)), (columns, t.nn.Parameter(rows)))])
     assert seen[0] == seen[1]
+
+
+def test_of_a_class_of_ones_own():
+    def shown(t):
+        class Own(t.Tensor):
+            pass
+        module = t.nn.Module()
+        module.w = t.nn.Parameter(t.ones(3).as_subclass(Own))
+        module.w.sum().backward()
+        t.optim.SGD(module.parameters(), 0.5).step()
+        plain = isinstance(t.ones(1), t.nn.Parameter), isinstance(3, t.nn.Parameter)
+        return type(module.w).__name__, isinstance(module.w, t.nn.Parameter), repr(list(module.parameters())), list(module.state_dict()), plain
+    assert shown(weir) == shown(torch)

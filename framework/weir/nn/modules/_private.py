@@ -14,9 +14,10 @@ from .dropout import _DropoutNd  # noqa: F401
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _grad_t = weir.Tensor
-(_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks, _global_forward_hooks_with_kwargs,
- _global_forward_hooks_always_called) = (_shared.setdefault(kind, OrderedDict()) for kind in (
-     "forward", "forward_pre", "backward", "backward_pre", "with_kwargs", "always_call"))
+for _table, _kind in (("forward_hooks", "forward"), ("forward_pre_hooks", "forward_pre"), ("backward_hooks", "backward"), ("backward_pre_hooks", "backward_pre"),
+                      ("forward_hooks_with_kwargs", "with_kwargs"), ("forward_hooks_always_called", "always_call"), ("parameter_registration_hooks", "parameter"),
+                      ("buffer_registration_hooks", "buffer"), ("module_registration_hooks", "module")):
+    globals()["_global_" + _table] = _shared.setdefault(_kind, OrderedDict())
 _shape_t = int
 
 

@@ -39,45 +39,45 @@ class _Inplace(Fields):
         self.inplace = inplace
 
     def forward(self, input):
-        return type(self)._function(input, self.inplace)
+        return getattr(F, self._function)(input, self.inplace)
 
 
 class ReLU(_Inplace):
     """max(x, 0)."""
 
-    _function = staticmethod(F.relu)
+    _function = "relu"
 
 
 class SELU(_Inplace):
     """Self-normalising elu."""
 
-    _function = staticmethod(F.selu)
+    _function = "selu"
 
 
 class SiLU(_Inplace):
     """x * sigmoid(x)."""
 
-    _function = staticmethod(F.silu)
+    _function = "silu"
 
 
 class Mish(_Inplace):
     """x * tanh(softplus(x))."""
 
-    _function = staticmethod(F.mish)
+    _function = "mish"
 
 
 class Hardsigmoid(_Inplace):
     """clamp(x / 6 + 1/2, 0, 1)."""
 
     _shown = ()
-    _function = staticmethod(F.hardsigmoid)
+    _function = "hardsigmoid"
 
 
 class Hardswish(_Inplace):
     """x * hardsigmoid(x)."""
 
     _shown = ()
-    _function = staticmethod(F.hardswish)
+    _function = "hardswish"
 
 
 class Hardtanh(Fields):
@@ -244,31 +244,31 @@ class _Along(Fields):
         self.dim = dim
 
     def forward(self, input):
-        return type(self)._function(input, self.dim)
+        return getattr(F, self._function)(input, self.dim)
 
 
 class Softmax(_Along):
     """exp(x) along dim, scaled to sum to 1."""
 
-    _function = staticmethod(F.softmax)
+    _function = "softmax"
 
 
 class LogSoftmax(_Along):
     """log(softmax(x)) along dim."""
 
-    _function = staticmethod(F.log_softmax)
+    _function = "log_softmax"
 
 
 class Softmin(_Along):
     """softmax(-x) along dim."""
 
-    _function = staticmethod(F.softmin)
+    _function = "softmin"
 
 
 class GLU(_Along):
     """a * sigmoid(b) of the two halves along dim."""
 
-    _function = staticmethod(F.glu)
+    _function = "glu"
 
     def __init__(self, dim: int = -1):
         super().__init__(dim)
@@ -283,17 +283,18 @@ class Softmax2d(Fields):
         return F.softmax(input, -3)
 
 
-def _plain(name, function):
+def _plain(name, holder, function):
     """A module class without arguments."""
-    forward = lambda self, input: function(input)  # noqa: E731
-    return type(name, (Fields,), {"forward": forward, "__doc__": function.__doc__, "__module__": __name__})
+    def forward(self, input):
+        return getattr(holder, function)(input)
+    return type(name, (Fields,), {"forward": forward, "__doc__": getattr(holder, function).__doc__, "__module__": __name__})
 
 
-Sigmoid = _plain("Sigmoid", F.sigmoid)
-Tanh = _plain("Tanh", F.tanh)
-LogSigmoid = _plain("LogSigmoid", F.logsigmoid)
-Softsign = _plain("Softsign", F.softsign)
-Tanhshrink = _plain("Tanhshrink", F.tanhshrink)
+Sigmoid = _plain("Sigmoid", weir, "sigmoid")
+Tanh = _plain("Tanh", weir, "tanh")
+LogSigmoid = _plain("LogSigmoid", F, "logsigmoid")
+Softsign = _plain("Softsign", F, "softsign")
+Tanhshrink = _plain("Tanhshrink", F, "tanhshrink")
 
 
 def __getattr__(name):

@@ -80,7 +80,7 @@ class _ConvNd(Module):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode), 0
-        return type(self)._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return getattr(F, self._function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         n = self._rank
@@ -113,19 +113,19 @@ class _Conv(_ConvNd):
 class Conv1d(_Conv):
     """1-d convolution. Shapes: (N, C_in, L) -> (N, C_out, L')."""
 
-    _rank, _function = 1, staticmethod(F.conv1d)
+    _rank, _function = 1, "conv1d"
 
 
 class Conv2d(_Conv):
     """2-d convolution. Shapes: (N, C_in, H, W) -> (N, C_out, H', W'). `padding` may be 'same' or 'valid'."""
 
-    _rank, _function = 2, staticmethod(F.conv2d)
+    _rank, _function = 2, "conv2d"
 
 
 class Conv3d(_Conv):
     """3-d convolution. Shapes: (N, C_in, D, H, W) -> (N, C_out, D', H', W')."""
 
-    _rank, _function = 3, staticmethod(F.conv3d)
+    _rank, _function = 3, "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -143,7 +143,7 @@ class _ConvTransposeNd(_ConvNd):
 
     def forward(self, input, output_size=None):
         padding = self._output_padding(input, output_size)
-        return type(self)._function(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
+        return getattr(F, self._function)(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
                                    self.dilation)
 
     def _output_padding(self, input, output_size):
@@ -166,19 +166,19 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a 1-d convolution as a module."""
 
-    _rank, _function = 1, staticmethod(F.conv_transpose1d)
+    _rank, _function = 1, "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of a 2-d convolution as a module."""
 
-    _rank, _function = 2, staticmethod(F.conv_transpose2d)
+    _rank, _function = 2, "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of a 3-d convolution as a module."""
 
-    _rank, _function = 3, staticmethod(F.conv_transpose3d)
+    _rank, _function = 3, "conv_transpose3d"
 
 
 def __getattr__(name):

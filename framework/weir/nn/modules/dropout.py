@@ -17,7 +17,7 @@ class _DropoutNd(Fields):
         self.p, self.inplace = p, inplace
 
     def forward(self, input):
-        return type(self)._function(input, self.p, self.training, self.inplace)
+        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
@@ -26,44 +26,44 @@ class _DropoutNd(Fields):
 class Dropout(_DropoutNd):
     """Zeroes elements with probability p in training and scales the others by 1 / (1 - p)."""
 
-    _function = staticmethod(F.dropout)
+    _function = "dropout"
 
 
 class Dropout1d(_DropoutNd):
     """Zeroes whole channels of (N, C, L)."""
 
-    _function = staticmethod(F.dropout1d)
+    _function = "dropout1d"
 
 
 class Dropout2d(_DropoutNd):
     """Zeroes whole channels of (N, C, H, W)."""
 
-    _function = staticmethod(F.dropout2d)
+    _function = "dropout2d"
 
 
 class Dropout3d(_DropoutNd):
     """Zeroes whole channels of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.dropout3d)
+    _function = "dropout3d"
 
 
 class _Alpha(_DropoutNd):
     """Dropout that keeps mean and variance. As in PyTorch, `inplace` is kept and ignored."""
 
     def forward(self, input):
-        return type(self)._function(input, self.p, self.training)
+        return getattr(F, self._function)(input, self.p, self.training)
 
 
 class AlphaDropout(_Alpha):
     """Dropout that keeps mean and variance."""
 
-    _function = staticmethod(F.alpha_dropout)
+    _function = "alpha_dropout"
 
 
 class FeatureAlphaDropout(_Alpha):
     """AlphaDropout of whole channels."""
 
-    _function = staticmethod(F.feature_alpha_dropout)
+    _function = "feature_alpha_dropout"
 
 
 def __getattr__(name):

@@ -27,17 +27,17 @@ class _FractionalMaxPool(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input):
-        return type(self)._function(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+        return getattr(F, self._function)(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                                    _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
     """Maxima over windows whose starts are drawn at each call, or given. Shapes: (N, C, H, W) -> (N, C, *output_size)."""
 
-    _axes, _function = 2, staticmethod(F.fractional_max_pool2d)
+    _axes, _function = 2, "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """As FractionalMaxPool2d, of (N, C, D, H, W)."""
 
-    _axes, _function = 3, staticmethod(F.fractional_max_pool3d)
+    _axes, _function = 3, "fractional_max_pool3d"

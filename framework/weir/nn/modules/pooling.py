@@ -23,26 +23,26 @@ class _MaxPoolNd(Fields):
         self.stride = kernel_size if stride is None else stride
 
     def forward(self, input):
-        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.dilation,
+        return getattr(F, self._function)(input, self.kernel_size, self.stride, self.padding, self.dilation,
                                    ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
 
 class MaxPool1d(_MaxPoolNd):
     """Maxima over windows of the last axis."""
 
-    _function = staticmethod(F.max_pool1d)
+    _function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
     """Maxima over windows of the last two axes."""
 
-    _function = staticmethod(F.max_pool2d)
+    _function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
     """Maxima over windows of the last three axes."""
 
-    _function = staticmethod(F.max_pool3d)
+    _function = "max_pool3d"
 
 
 class _MaxUnpool(Fields):
@@ -59,25 +59,25 @@ class _MaxUnpool(Fields):
         self.padding = repeat(padding)
 
     def forward(self, input, indices, output_size=None):
-        return type(self)._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):
     """Inverse of MaxPool1d, zeros elsewhere."""
 
-    _function, _rank = staticmethod(F.max_unpool1d), 1
+    _function, _rank = "max_unpool1d", 1
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Inverse of MaxPool2d, zeros elsewhere."""
 
-    _function, _rank = staticmethod(F.max_unpool2d), 2
+    _function, _rank = "max_unpool2d", 2
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Inverse of MaxPool3d, zeros elsewhere."""
 
-    _function, _rank = staticmethod(F.max_unpool3d), 3
+    _function, _rank = "max_unpool3d", 3
 
 
 class AvgPool1d(Fields):
@@ -108,20 +108,20 @@ class _AvgPool(Fields):
         self.stride = kernel_size if stride is None else stride
 
     def forward(self, input):
-        return type(self)._function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+        return getattr(F, self._function)(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
                                    self.count_include_pad, self.divisor_override)
 
 
 class AvgPool2d(_AvgPool):
     """Means over windows of the last two axes."""
 
-    _function = staticmethod(F.avg_pool2d)
+    _function = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPool):
     """Means over windows of the last three axes."""
 
-    _function = staticmethod(F.avg_pool3d)
+    _function = "avg_pool3d"
 
 
 class _LPPoolNd(Fields):
@@ -134,7 +134,7 @@ class _LPPoolNd(Fields):
         self._keep(locals())
 
     def forward(self, input):
-        pooled = type(self)._function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        pooled = getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
         if not self.norm_type:
             raise ZeroDivisionError(f"{type(self).__name__}: there is no root of power 1 / 0")
         return pooled
@@ -143,19 +143,19 @@ class _LPPoolNd(Fields):
 class LPPool1d(_LPPoolNd):
     """p-norms over windows of the last axis."""
 
-    _function = staticmethod(F.lp_pool1d)
+    _function = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
     """p-norms over windows of the last two axes."""
 
-    _function = staticmethod(F.lp_pool2d)
+    _function = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
     """p-norms over windows of the last three axes."""
 
-    _function = staticmethod(F.lp_pool3d)
+    _function = "lp_pool3d"
 
 
 class _Adaptive(Fields):
@@ -171,7 +171,7 @@ class _AdaptiveAvg(_Adaptive):
         self.output_size = output_size
 
     def forward(self, input):
-        return type(self)._function(input, self.output_size)
+        return getattr(F, self._function)(input, self.output_size)
 
 
 class _AdaptiveMax(_Adaptive):
@@ -180,43 +180,43 @@ class _AdaptiveMax(_Adaptive):
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input):
-        return type(self)._function(input, self.output_size, self.return_indices)
+        return getattr(F, self._function)(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvg):
     """Means pooled to a length."""
 
-    _function = staticmethod(F.adaptive_avg_pool1d)
+    _function = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvg):
     """Means pooled to (H, W)."""
 
-    _function = staticmethod(F.adaptive_avg_pool2d)
+    _function = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvg):
     """Means pooled to (D, H, W)."""
 
-    _function = staticmethod(F.adaptive_avg_pool3d)
+    _function = "adaptive_avg_pool3d"
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
     """Maxima pooled to a length."""
 
-    _function = staticmethod(F.adaptive_max_pool1d)
+    _function = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
     """Maxima pooled to (H, W)."""
 
-    _function = staticmethod(F.adaptive_max_pool2d)
+    _function = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMax):
     """Maxima pooled to (D, H, W)."""
 
-    _function = staticmethod(F.adaptive_max_pool3d)
+    _function = "adaptive_max_pool3d"
 
 
 def __getattr__(name):
