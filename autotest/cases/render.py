@@ -1,5 +1,6 @@
 """Cases as text: one line for tables, PyTorch code for people who want to rerun them."""
 
+import cmath
 from math import prod
 
 import numpy as np
@@ -113,8 +114,16 @@ def _sized(spec: TensorSpec) -> str:
 
 
 def _literal(array: np.ndarray) -> str:
-    text = repr(array.tolist())
-    return text.replace("nan", "float('nan')").replace("inf", "float('inf')")
+    return _number(array.tolist())
+
+
+def _number(value) -> str:
+    """A number, or a list of them, as code: `nanj` and `inf` are none."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_number, value))}]"
+    if isinstance(value, complex) and not cmath.isfinite(value):
+        return f"complex({_number(value.real)}, {_number(value.imag)})"
+    return repr(value) if cmath.isfinite(value) else f"float('{value}')"
 
 
 def arguments(args: tuple, kwargs: dict, tensor) -> str:
@@ -152,6 +161,7 @@ def _construction(spec: TensorSpec, case: Case) -> str:
         return f"torch.empty_strided({spec.size}, {spec.stride}, dtype=torch.{spec.dtype}{grad})  # values not shown"
     literal = np.array2string(array, separator=", ", floatmode="unique", threshold=_MAX_LITERAL + 1)
     literal = literal.replace("nan", "float('nan')").replace("inf", "float('inf')").replace("\n", "")
+    literal = _literal(array) if np.iscomplexobj(array) else literal
     layout = f"  # stride {spec.stride}, offset {spec.offset}" if array.ndim and not _dense(spec) else ""
     return f"torch.tensor({literal}, dtype=torch.{spec.dtype}{grad}){layout}"
 

@@ -98,10 +98,13 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
         else:  # so does what becomes of an infinity that was made on the way
             excuses["poisoned"] = ~np.isfinite(narrow) & ~np.isfinite(wide) & ~np.isfinite(runs[0])
+        excuses["equal values"] = np.full(wide.shape, _goes_to_equals(item, got, reruns, choosing))  # whose cotangents are others
     if fault.phase == "gradients":
         # Beside cotangents of the size of one, what is left where the oracle has nothing is known to some roundings of one.
         with np.errstate(invalid="ignore"):
             excuses["overflow"] |= ~np.isfinite(wide) & (np.abs(narrow - runs[0]) <= tolerance.ULPS * epsilon)
+        if not poisoned(item.case) and _all_overflow(reruns[0]):  # no number nearby is known, of which it would be the slope
+            excuses["overflow"] |= ~np.isfinite(narrow)
         excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved, choosing)
     left = ~np.logical_or.reduce([accepted, *excuses.values()])
     known = truth.better(item, fault, narrow, wide, epsilon, left) if left.any() else None
@@ -109,6 +112,23 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["oracle inexact"] = known
     kinds = settled(accepted, excuses)
     return _MATRIX if kinds is None and item.decomposes and _is_singular(item.expected, reruns, fault.phase) else kinds
+
+
+def _goes_to_equals(item, got: Observation, reruns: list[Observation], choosing: bool) -> bool:
+    """Whether a first gradient differs from the oracle's, in nothing but which of several equal inputs it went to."""
+    pairs = zip(item.expected.gradients, got.gradients) if isinstance(item.expected.gradients, list) and isinstance(got.gradients, list) else ()
+    for at, (t, w) in enumerate(pairs):
+        if t is None or w is None or (t.dtype, t.shape) != (w.dtype, w.shape) or tolerance.same(w.array(), t.array()).all():
+            continue
+        moved = [_same_shape(_pick(run, Fault("gradient", "", "gradients", at)), t) for run in reruns[1 + PERTURBATIONS:]]
+        if (ties.exchanged(item.case, at, w.array(), t.array(), [run for run in moved if run is not None], choosing) | tolerance.same(w.array(), t.array())).all():
+            return True
+    return False
+
+
+def _all_overflow(run: Observation) -> bool:
+    """Whether no element of the results of `run` is a number."""
+    return bool(run.values) and all(value is not None and value.number_dtype in dtypes.EPSILON and not np.isfinite(value.array()).any() for value in run.values)
 
 
 def _of_several(item) -> bool:

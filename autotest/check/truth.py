@@ -1,6 +1,7 @@
 """What a special function is, and its derivatives, in more digits than double precision has: of some the oracle keeps few, in double precision
 too, and so cannot judge better ones."""
 
+import functools
 import math
 from contextlib import suppress
 
@@ -54,6 +55,8 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     names = _functions(mp)
     name = next((name for path in item.target.paths if (name := path.split(".")[-1].rstrip("_")) in names), None)
     args = item.case.args
+    if any(path.endswith("logcumsumexp") for path in item.target.paths):
+        return _running_sums(mp, names["logaddexp"], item.case, fault, w, epsilon, left)
     order = {"values": 0, "written": 0, "gradients": 1, "second": 2}.get(fault.phase)
     if name is None or order is None or not all(isinstance(x, TensorSpec) for x in args) or len(args) != (2 if name in _OF_TWO else 1):
         return None
@@ -88,6 +91,24 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     found = np.zeros(whole, bool)
     found.reshape(-1)[place] = known
     return found
+
+
+def _running_sums(mp, logaddexp, case, fault, w: np.ndarray, epsilon: float, left: np.ndarray) -> np.ndarray | None:
+    """Where `w` is the logarithm of the sum of the exponentials up to its place: the phase goes on from sum to sum, as in `logaddexp`."""
+    given = {**dict(zip(("input", "dim"), case.args)), **case.kwargs}
+    x, dim = given.get("input"), given.get("dim")
+    if fault.phase != "values" or not isinstance(x, TensorSpec) or not isinstance(dim, int) or w.shape != tuple(x.size) or not w.ndim:
+        return None
+    numbers = np.asarray(seen(dtypes.to_array(case.storages[x.storage][1], x.dtype), x))
+    numbers, known = np.moveaxis(np.conj(numbers) if x.conj else numbers, dim, -1), np.zeros(w.shape, bool)
+    asked, right, got = np.moveaxis(left & np.isfinite(w), dim, -1), np.moveaxis(known, dim, -1), np.moveaxis(w, dim, -1)
+    for at in [tuple(at) for at in np.argwhere(asked)][:_MOST // max(numbers.shape[-1], 1)]:
+        terms = numbers[at[:-1]][:at[-1] + 1]
+        if np.abs(terms).max() <= _FARTHEST:  # no NaN either
+            true = functools.reduce(logaddexp, (mp.mpmathify(term.item()) for term in terms))
+            gap = abs(mp.mpmathify(got[at].item()) - true)
+            right[at] = gap <= tolerance.ULPS * epsilon * (abs(true) + mp.mpf(float(np.abs(terms).max())))
+    return known
 
 
 def _factors(case, position: int, order: int, shape: tuple) -> list:

@@ -323,6 +323,8 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
         return [Fault(ANYTHING, "raised by what lies behind an input")] if not all(got.raised for got in others) else []
     if item.pointwise:
         others += [kind.observe(torch, item, partial(one_by_one, company)) for company in (0, _COMPANY)]
+        if any(isinstance(x, float) and x != x for x in item.case.args):
+            others.append(kind.observe(torch, item, _with_tensors_of_nan))
     numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
                for got in others if not got.raised]
     # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
@@ -407,6 +409,18 @@ def one_by_one(company: int, function):
         return result if out is None else result.to(out.dtype)
 
     return alone
+
+
+def _with_tensors_of_nan(function):
+    """`function`, an element-wise one, asked with a tensor in the place of every NaN, so that each has numbers beside it: what those left behind a
+    polynomial of NaN shows, whose loop sets nothing."""
+    def beside(*args, **kwargs):
+        given = [x for x in args if isinstance(x, torch.Tensor)]
+        dtype = next((x.dtype for x in given if x.is_floating_point()), None)
+        shape = torch.broadcast_shapes(*(x.shape for x in given))
+        return one_by_one(_COMPANY, function)(*(torch.full(shape, x, dtype=dtype) if isinstance(x, float) and x != x else x for x in args), **kwargs)
+
+    return beside
 
 
 def _warns_of_no_out(item: Item) -> list[Fault]:

@@ -104,7 +104,9 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     // Optimizers walk a parameter and its gradient side by side: keep them in one layout.
     bool dense = is_non_overlapping_and_dense(leaf.sizes(), leaf.strides());
     bool fits = !keeps_grad_layout || (dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous());
-    v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
+    // A marked one is written out as it lies, as if it had been computed so.
+    const bool marked = fits && g->flags & kMarks && is_non_overlapping_and_dense(g.sizes(), g.strides());
+    v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, marked ? g.meta() : dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
   }
   lock.unlock();
   for (auto& hook : std::vector(v.post_accumulate)) hook.fn();

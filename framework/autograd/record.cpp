@@ -59,7 +59,7 @@ struct OpNode final : Node, RecordedCall {
   std::vector<KeptMeta> inputs;
   std::vector<Kept> kept_inputs, kept_outputs;
   const Tensors* grads = nullptr;  // during apply
-  bool released = false;
+  bool released = false, first_filled = false;  // filled: the gradient of the first output is none but zeros, during apply
 
   OpNode(const OpType& t, const void* o) : type(&t), large_(t.size > sizeof small_ ? new std::byte[t.size] : nullptr) {
     std::memcpy(large_ ? large_.get() : small_, o, t.size);
@@ -102,7 +102,7 @@ struct OpNode final : Node, RecordedCall {
   int num_inputs() const override { return int(inputs.size()); }
   bool needs(int i) const override { return i < int(next.size()) && next[i].node && asks_for(*this, size_t(i)); }
   Tensor sum() const override { return Node::sum; }
-  Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
+  Tensor cotangent(int i) const override { return i < int(grads->size()) && (i || !first_filled) ? (*grads)[i] : Tensor(); }
 
   Tensor zeros_of_input(size_t i) const {
     const Meta m = inputs[i].meta();
@@ -122,7 +122,8 @@ struct OpNode final : Node, RecordedCall {
       return zeros;
     }
     g.resize(type->signature->num_outputs);
-    if (!g[0]) g[0] = grad_ops.zeros(metas[0].meta());  // only further outputs were used: a vjp may count on the first one's
+    first_filled = !g[0];
+    if (first_filled) g[0] = grad_ops.zeros(metas[0].meta());  // only further outputs were used: a vjp may count on the first one's
     grads = &g;
     Tensors r = pulled_back(*type, attributes(), *this, g);
     grads = nullptr;

@@ -263,9 +263,11 @@ void settle_large_numbers(const OpType& type, const void* op, std::span<Tensor> 
   }
 }
 
-/// A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
+/// A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1. So does truth in a tensor of one
+/// element anywhere.
 bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
   if (place > 0 && PyBool_Check(o)) return *out = o == Py_True, true;
+  if (is_tensor(o) && unwrap(o).dtype() == DType::boolean && unwrap(o).numel() == 1) return *out = item(unwrap(o)).to_int(), true;
   try {
     return to_int(o, out);
   } catch (const py::error_already_set& e) {

@@ -38,11 +38,12 @@ template <class Op> bool keeps_channels_last_3d(const Op& op, const Tensor& x, c
   return x.dtype() == DType::bfloat16 ? onednn_takes_bfloat16() : x.dtype() == DType::float32 && pays && large;
 }
 
-// The result is channels_last where an operand is. PyTorch makes an input of one axis row-major first.
-template <class Op> Meta laid_out(const Op& op, const Dims& sizes, const Tensor& x, const Tensor& w) {
+// The result is channels_last where an operand is. PyTorch makes an input of one axis row-major first. `beyond`: it has positions beyond the last
+// stride, which oneDNN does not take.
+template <class Op> Meta laid_out(const Op& op, const Dims& sizes, const Tensor& x, const Tensor& w, bool beyond = false) {
   Meta m(sizes, x.dtype(), x.device());
   bool channels = suggests_channels_last(w) || ((sizes.n > 3 || x.is_contiguous()) && suggests_channels_last(x));
-  if (channels && (sizes.n < 5 || keeps_channels_last_3d(op, x, w))) m.strides = channels_last_strides(sizes);
+  if (channels && (sizes.n < 5 || (!beyond && keeps_channels_last_3d(op, x, w)))) m.strides = channels_last_strides(sizes);
   return m;
 }
 
@@ -235,7 +236,12 @@ Meta ConvolutionInput::infer(Inputs in) const {
                         name_of(in[0].dtype()), "'");
   check(!in[2] || (in[2].ndim() == 1 && in[2].sizes()[0] == input_size[1]), "conv_transpose: expected bias to be 1-dimensional with ",
         input_size[1], " elements, but got bias of size ", in[2] ? in[2].sizes() : Dims());
-  return laid_out(*this, input_size, in[0], in[1]);
+  bool beyond = false;
+  for (int i = 0; i < stride.n; i++) {
+    const int64_t reached = (in[0].sizes()[i + 2] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (in[1].sizes()[i + 2] - 1) + 1;
+    beyond = beyond || input_size[i + 2] - reached >= stride[i];
+  }
+  return laid_out(*this, input_size, in[0], in[1], beyond);
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);

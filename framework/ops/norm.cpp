@@ -124,7 +124,7 @@ std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());
   return {as_input(in[1]), stat, stat};
 }
-Tensors BatchNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+Tensors BatchNormBackward::vjp(const Saved& s, const Tensor&) const {
   Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
   Dims channel(x.ndim(), 1), axes;
   channel[1] = x.sizes()[1];
@@ -132,7 +132,7 @@ Tensors BatchNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
     if (i != 1) axes.push(i);
   auto shaped = [&](const Tensor& t) { return t ? reshape(t, channel) : t; };
   double n = double(x.numel()) / double(std::max<int64_t>(1, channel[1]));
-  Tensors r = double_backward(ddx, shaped(s.cotangent(1)), shaped(s.cotangent(2)), dy, x, shaped(s.input(2)), shaped(s.input(3)), shaped(w), axes, axes, n, training);
+  Tensors r = double_backward(s.cotangent(0), shaped(s.cotangent(1)), shaped(s.cotangent(2)), dy, x, shaped(s.input(2)), shaped(s.input(3)), shaped(w), axes, axes, n, training);
   if (r[4]) r[4] = reshape(r[4], Dims{channel[1]});
   return r;
 }
@@ -184,7 +184,7 @@ std::array<Meta, 3> LayerNormBackward::infer(Inputs in) const {
   Meta p(shape, in[4] ? in[4].dtype() : in[1].dtype(), in[1].device());
   return {Meta(in[1].sizes(), in[1].dtype(), in[1].device()), p, p};
 }
-Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+Tensors LayerNormBackward::vjp(const Saved& s, const Tensor&) const {
   Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
   Dims axes, lead;
   double n = 1;
@@ -199,7 +199,7 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   dy = wide(dy), x = wide(x), w = wide(w);
   if (narrow) std::tie(mean, rstd) = statistics_over(x, axes, n, eps);
   auto of = [&](int i) { return parameters ? wide(s.cotangent(i)) : Tensor(); };  // those of nothing may be given as nothing
-  Tensors r = double_backward(wide(ddx), of(1), of(2), dy, x, mean, rstd, w, axes, lead, n, true);
+  Tensors r = double_backward(wide(s.cotangent(0)), of(1), of(2), dy, x, mean, rstd, w, axes, lead, n, true);
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
 }
@@ -271,7 +271,7 @@ std::array<Meta, 3> GroupNormBackward::infer(Inputs in) const {
   const Meta p(Dims{x.size(1)}, in[4] ? in[4].dtype() : x.dtype(), x.device());
   return {as_pictures(x), p, p};
 }
-Tensors GroupNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+Tensors GroupNormBackward::vjp(const Saved& s, const Tensor&) const {
   const Tensor x = s.input(1), w = s.input(4);
   const int64_t c = x.size(1), each = c / num_groups, rest = x.numel() / (x.size(0) * c);
   const Dims parts{x.size(0), num_groups, each, rest}, channel{1, num_groups, each, 1}, group{x.size(0), num_groups, 1, 1}, within{2, 3};
@@ -281,7 +281,7 @@ Tensors GroupNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   const Tensor v = shaped(x, parts);
   Tensor mean = shaped(s.input(2), group), rstd = shaped(s.input(3), group);
   if (narrow) std::tie(mean, rstd) = statistics_over(v, within, n, eps);
-  Tensors r = double_backward(shaped(ddx, parts), shaped(s.cotangent(1), channel), shaped(s.cotangent(2), channel), shaped(s.input(0), parts), v, mean, rstd,
+  Tensors r = double_backward(shaped(s.cotangent(0), parts), shaped(s.cotangent(1), channel), shaped(s.cotangent(2), channel), shaped(s.input(0), parts), v, mean, rstd,
                               shaped(w, channel), within, Dims{0, 3}, n, true);
   for (int i : {0, 1})
     if (r[i]) r[i] = reshape(r[i], x.sizes());

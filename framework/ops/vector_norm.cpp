@@ -89,8 +89,7 @@ Tensor VectorNorm::compose(Inputs in) const {
   for (int d = 0; d < x.ndim(); d++)
     if (mask >> d & 1) axes.push(d);
   // Source: PyTorch, whose norm of single numbers is their size, whatever the power, but has the gradient of a norm.
-  const bool squares = is_complex(x.dtype()) && p == 2;  // which may underflow
-  bool single = p != 0 && x.numel() > 0 && x.ndim() > 0 && x.dtype() != DType::complex32 && (squares || !is_differentiated(x));
+  bool single = p != 0 && x.numel() > 0 && x.ndim() > 0 && x.dtype() != DType::complex32 && !is_differentiated(x);
   for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
   if (single) return row_major_of(keepdim ? fn::abs(x) : fn::squeeze(fn::abs(x), axes));
   if (p == 2) return fn::norm2(x, axes, keepdim);

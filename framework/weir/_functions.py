@@ -82,7 +82,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         bins = _argument("histogramdd", "bins", 2, "int | list[int]", bins) if isinstance(bins, (list, tuple)) else _argument("histogramdd", "bins", 2, "int", bins)
     if isinstance(bins, (list, tuple)) and bins and isinstance(bins[0], Tensor):
         # One whole number passes for a number, and so must all others then; the op below says which do not.
-        if bins[0].numel() == 1 and not (bins[0].is_floating_point() or bins[0].is_complex() or bins[0].dtype == weir.bool):
+        if bins[0].numel() == 1 and not (bins[0].is_floating_point() or bins[0].is_complex()):
             counts, *edges = _histogramdd(input, list(bins), range, weight, density)
             return _Histogramdd(counts, tuple(edges))
         counts, *edges = _histogramdd_edges(input, weight, list(bins), density)

@@ -145,6 +145,17 @@ def test_rendered_code_rebuilds_the_call():
     assert eval_last(code("torch.add", case)).tolist() == [4.0, 5.0]
 
 
+def test_rendered_complex_numbers_may_be_infinite_or_none():
+    given = torch.tensor([complex(float("nan"), float("-inf")), complex(1, float("nan")), complex(float("inf"), 2), 3 - 4j], dtype=torch.complex64)
+    encoder = Encoder(torch)
+    case = Case(encoder.encode((given,)), {}, encoder.storages)
+    item = SimpleNamespace(case=case, target=SimpleNamespace(label="torch.clone"))
+    scope: dict = {}
+    exec(script(item, Failure("clone", "complex64", 0, "value", "made up", "")).replace("print(out)", ""), scope)
+    for made in (scope["out"], eval_last(code("torch.clone", case))):
+        assert torch.equal(torch.view_as_real(made).nan_to_num(7), torch.view_as_real(given).nan_to_num(7))
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 11, 12, 30])
 @pytest.mark.parametrize("wrong", ["value", "gradgrad"])
 def test_a_script_of_many_tensors_has_at_most_15_lines_and_runs(count, wrong, capsys):

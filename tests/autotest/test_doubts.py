@@ -42,6 +42,17 @@ def test_an_oracle_that_writes_to_what_its_schema_leaves_alone_wavers(path, size
     assert any("schema" in fault.reason for fault in _writes_unasked(item)) == wavering
 
 
+@pytest.mark.parametrize("path, number, wavering", [("special.chebyshev_polynomial_u", float("nan"), True), ("special.chebyshev_polynomial_u", 0.5, False),
+                                                    ("pow", float("nan"), False), ("fmax", float("nan"), False)])
+def test_a_polynomial_of_nan_that_no_loop_sets_wavers(path, number, wavering):
+    """It is what the loop left of another element; a tensor shows it, where a number is beside nothing but itself."""
+    n = TensorSpec(0, "float64", (3,), (1,), 0, 0, False)
+    given = (n, n) if path == "fmax" else (number, n)
+    item = expect(Target(f"torch.{path}", [path]), Case(given, {}, [("float64", np.array([3.0, 2.0, 5.0]).tobytes())]))
+    item.pointwise = True
+    assert any(fault.phase == "values" for fault in _reads_elsewhere(kind_of(item), item)) == wavering
+
+
 @pytest.mark.parametrize("path, args, stride, wavering", [
     ("Tensor.baddbmm_", (1, 2), (0, 2, 1), True), ("Tensor.baddbmm_", (1, 2), (4, 2, 1), False), ("Tensor.fill_", (2.0,), (0, 2, 1), False)])
 def test_an_oracle_that_writes_over_what_it_wrote_wavers(path, args, stride, wavering):

@@ -233,6 +233,19 @@ def test_an_infinity_made_on_the_way_is_one_or_nan_in_a_second_derivative(got, r
     assert found == (None if excuses is None else frozenset(excuses))
 
 
+@pytest.mark.parametrize("values, gradients, excuses", [
+    ([2.0, 2.0], [[1.0, 0.0], [0.0, 1.0]], {"equal values"}),
+    ([2.0, 2.0], [[1.0, 0.0], [1.0, 0.0]], None), ([2.0, 3.0], [[1.0, 0.0], [0.0, 1.0]], None), ([2.0, 2.0], [[1.0, 0.0], [0.0, 2.0]], None)])
+def test_a_second_derivative_follows_the_gradient_to_the_equal_value_it_went_to(values, gradients, excuses):
+    spec, storages = tensor(values)
+    item = _item("quantile", Case((replace(spec, requires_grad=True),), {}, storages))
+    value = lambda numbers: [Value("float32", (2,), np.array(numbers, "float32").tobytes())]  # noqa: E731
+    item.expected, got = (Observation(gradients=value(gradient), second=value(second)) for gradient, second in zip(gradients, ([0.0, -3.0], [5.0, 0.0])))
+    moved = Observation(gradients=value([0.0, 1.0]), second=value([0.0, -3.0]))  # the last bit decides
+    found = rounding.excuses_for(Fault("gradgrad", "", "second", 0), item, got, [item.expected] * 5 + [moved] * 4)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
 def test_an_absent_second_derivative_is_zero():
     one = Value("float32", (1,), np.ones(1, "float32").tobytes())
     case = Case((), {}, [])
@@ -280,6 +293,25 @@ def test_so_are_its_derivatives_a_number_where_the_other_term_is_far_above(phase
     true = np.zeros(2) if phase == "second" else np.array([-0.5 * np.exp(-741 - 2e-3j).conj(), 0])
     assert _judged(item, "complex128", lost, true, [lost] * 9, phase) == {"oracle inexact"}
     assert _judged(item, "complex128", lost, true + [0, 1e-13], [lost] * 9, phase) is None
+
+
+@pytest.mark.parametrize("x, value, got, excuses", [(1.0, INF, -INF, {"overflow"}), (1.0, INF, 3.0, None), (1.0, 2.0, -INF, None), (INF, INF, -INF, None)])
+def test_the_slope_of_an_overflowing_number_may_be_infinite(x, value, got, excuses):
+    spec, storages = tensor([x], "float64")
+    item = _item("ldexp", Case((replace(spec, requires_grad=True),), {}, storages))
+    values = {name: [Value("float64", (1,), np.array([number]).tobytes())] for name, number in (("values", value), ("expected", 0.0), ("got", got))}
+    item.expected, subject = (Observation(values=values["values"], gradients=values[name]) for name in ("expected", "got"))
+    found = rounding.excuses_for(Fault("gradient", "", "gradients", 0), item, subject, [item.expected] * 9)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+def test_so_is_a_running_sum_of_them():
+    spec, storages = tensor([[0.5 + 1j, 1.0], [712.0 - 2.5j, 2.0]], "complex128")
+    true = np.array([[0.5 + 1j, 1.0], [712.0 - 2.5j, 2.0 + np.log1p(np.exp(-1.0))]])
+    lost, item = np.where(true.imag == -2.5, complex(NAN, NAN), true), _item("logcumsumexp", Case((spec, 0), {}, storages))
+    assert _judged(item, "complex128", lost, true, [lost] * 9) == {"oracle inexact"}
+    assert _judged(item, "complex128", lost, true * (1 + 1e-13), [lost] * 9) is None
+    assert _judged(item, "complex128", true, lost, [true] * 9) is None
 
 
 def test_a_gradient_that_broadcasting_adds_up_is_such_a_sum():

@@ -15,6 +15,7 @@ namespace WEIR_ISA {
 namespace {
 
 constexpr int64_t kQueries = 64, kKeys = 256;  // a block of scores fills a quarter of a second-level cache at most
+constexpr int64_t kFewKeys = 8;  // up to so many, the mean slope of scores is taken over the keys: a single one's is then its own, and nothing is left
 constexpr int64_t kLine = kKeys + 16;          // from row to row of a block: rows a kilobyte apart would share sets of the cache
 
 // c = alpha op(a) op(b) + beta c of row-major matrices with leading dimensions.
@@ -28,6 +29,13 @@ void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, con
 Tensor dense_rows(const Tensor& t, DType dtype = DType::float32) {
   if (t.dtype() == dtype && t.strides()[3] == 1 && t.strides()[2] >= t.sizes()[3]) return t;
   return copied(t, Meta(t.sizes(), dtype));
+}
+
+// The mean of x with these weights, whose sum is 1 but for the rounding of large scores; 0 where all weights are.
+float weighted_mean(const float* weights, const float* x, int64_t n) {
+  float sum = 0, whole = 0;
+  for (int64_t i = 0; i < n; i++) sum += weights[i] * x[i], whole += weights[i];
+  return whole == 0 ? 0 : sum / whole;
 }
 
 // A result of this dtype whose rows are dense: `out` itself where it is so.
@@ -268,8 +276,8 @@ void backward_by_tiles(const FlashAttentionBackward& op, Inputs in, Outputs out)
           const int64_t rows = std::min(kQueries, p.queries - i);
           scores.queries.left(rows_of(from, i, rows, p.width)), queries_by_width.right(columns_of(from, i, rows, p.width));
           given.left(rows_of(grad, i, rows, p.values)), given_by_value.right(columns_of(grad, i, rows, p.values));
-          float dot[kQueries] = {};
-          for (int64_t r = 0; r < rows; r++)
+          float dot[kQueries] = {};  // the mean slope of each query's scores
+          for (int64_t r = 0; r < rows && p.last_key(i, rows) > kFewKeys; r++)
             for (int64_t c = 0; c < p.values; c++) dot[r] += float(grad.data[(i + r) * grad.ld + c]) * float(made.data[(i + r) * made.ld + c]);
           std::fill(dq.begin(), dq.end(), 0.0f);
           for (int64_t j = 0, end = p.last_key(i, rows); j < end; j += kKeys) {
@@ -284,6 +292,7 @@ void backward_by_tiles(const FlashAttentionBackward& op, Inputs in, Outputs out)
             multiply(given, rows, {values_by_key, j, columns, 0, p.values}, ds.data(), kLine, false);
             for (int64_t r = 0; r < rows; r++) {
               float* row = ds.data() + r * kLine;
+              if (end <= kFewKeys) dot[r] = weighted_mean(scores.row(r), row, columns);
               for (int64_t c = 0; c < columns; c++) row[c] = scores.row(r)[c] * (row[c] - dot[r]) * p.scale;
               pack_left_row(row, columns, r % kTileLines, of_scores.steps, of_scores.at(r / kTileLines));
               round_to_bfloat16(row, columns, rounded.data() + r * kLine);
@@ -324,20 +333,22 @@ void backward(const FlashAttentionBackward& op, Inputs in, Outputs out) {
       for (int64_t h = g * repeat; h < (g + 1) * repeat; h++) {
         Plane queries = plane(q, n, h), given = plane(dy, n, h), made = plane(y, n, h), dq = plane(d[0], n, h);
         const float* log_sum = log_sums.data<float>() + (n * p.heads + h) * p.queries;
-        for (int64_t i = 0; i < p.queries; i++) {
-          dot[i] = 0;
-          for (int64_t c = 0; c < p.values; c++) dot[i] += given.data[i * given.ld + c] * made.data[i * made.ld + c];
-        }
         for (int64_t i = 0; i < p.queries; i += kQueries) {
           int64_t rows = std::min(kQueries, p.queries - i);
+          for (int64_t r = i; r < i + rows && p.last_key(i, rows) > kFewKeys; r++) {
+            dot[r] = 0;
+            for (int64_t c = 0; c < p.values; c++) dot[r] += given.data[r * given.ld + c] * made.data[r * made.ld + c];
+          }
           for (int64_t j = 0, end = p.last_key(i, rows); j < end; j += kKeys) {
             int64_t columns = std::min(kKeys, end - j);
             p.scores(queries, keys, n, h, i, rows, j, columns, s.data());
             for (int64_t r = 0; r < rows; r++) exponentials(s.data() + r * kLine, columns, 1, log_sum[i + r]);
             product(true, false, columns, p.values, rows, 1, s.data(), kLine, given.data + i * given.ld, given.ld, 1, dv.data + j * dv.ld, dv.ld);
             product(false, true, rows, columns, p.values, 1, given.data + i * given.ld, given.ld, values.data + j * values.ld, values.ld, 0, ds.data(), kLine);
-            for (int64_t r = 0; r < rows; r++)
+            for (int64_t r = 0; r < rows; r++) {
+              if (end <= kFewKeys) dot[i + r] = weighted_mean(s.data() + r * kLine, ds.data() + r * kLine, columns);
               for (int64_t c = 0; c < columns; c++) ds[r * kLine + c] = s[r * kLine + c] * (ds[r * kLine + c] - dot[i + r]) * p.scale;
+            }
             product(false, false, rows, p.width, columns, 1, ds.data(), kLine, keys.data + j * keys.ld, keys.ld, 1, dq.data + i * dq.ld, dq.ld);
             product(true, false, columns, p.width, rows, 1, ds.data(), kLine, queries.data + i * queries.ld, queries.ld, 1, dk.data + j * dk.ld, dk.ld);
           }

@@ -74,9 +74,10 @@ Tensor as_type(const Tensor& t, DType type) { return copied(t, with_type(t, type
 // Half precision that oneDNN has no kernels of runs as float32.
 DType computed_in(DType t) { return is_reduced(t) && !onednn_computes(t) ? DType::float32 : t; }
 
-// A size-1 axis may carry any stride; oneDNN reads the layout off the strides.
-Md plain(const Tensor& t) {
-  bool last = channels_innermost(t) && !t.is_contiguous();
+// A size-1 axis may carry any stride; oneDNN reads the layout off the strides. Of one position either order holds: it is taken for that of the
+// convolution's `other` side, since between two orders oneDNN has no kernel but its reference.
+Md plain(const Tensor& t, const Tensor& other) {
+  bool last = channels_innermost(t) && (!t.is_contiguous() || only_channels_last(other));
   return describe(t.sizes(), last ? channels_last_strides(t.sizes()) : contiguous_strides(t.sizes()), t.dtype());
 }
 Md plain_weights(const Tensor& w, int64_t groups) {
@@ -98,8 +99,8 @@ dnnl::primitive_attr attributes() {
 }
 
 // Activations keep their layout when they are channels_last; from row-major ones oneDNN may ask for blocks.
-Md activation(const Tensor& t) {
-  return channels_innermost(t) ? plain(t) : describe_any(t.sizes(), t.dtype());
+Md activation(const Tensor& t, const Tensor& other) {
+  return channels_innermost(t) ? plain(t, other) : describe_any(t.sizes(), t.dtype());
 }
 
 Tensor scratch_of(const Entry& e) {
@@ -134,7 +135,7 @@ Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bo
   Key key = key_of('f', op, x, w, out, b);
   key << int64_t(bool(then.scale) + 2 * bool(then.other) + 4 * then.relu);
   return cached<Entry>(key, [&] {
-    Md src = activation(x), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out);
+    Md src = activation(x, out), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out, x);
     Md bias = b ? describe(Dims{w.sizes()[0]}, Dims{1}, x.dtype()) : Md();
     auto pad = list(op.padding);
     Steps steps(then, out, dst);
@@ -150,7 +151,7 @@ Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bo
 // `layout` is that of w's memory.
 void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& layout, const Tensor& b, const Tensor& out, const Then& then = {}) {
   Entry& e = forward_entry(op, x, w, bool(b), out, then);
-  Operand src(plain(x), e.src, x, true, e.move_src), wei(layout, e.weights, w, true, e.move_weights), dst(plain(out), e.dst, out, false, e.move_dst);
+  Operand src(plain(x, out), e.src, x, true, e.move_src), wei(layout, e.weights, w, true, e.move_weights), dst(plain(out, x), e.dst, out, false, e.move_dst);
   Tensor scratch = scratch_of(e);
   Arguments args;
   args.add(DNNL_ARG_SRC, src.memory).add(DNNL_ARG_WEIGHTS, wei.memory).add(DNNL_ARG_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));
@@ -159,7 +160,7 @@ void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& 
   if (then.scale)
     for (const Tensor& t : {then.scale, then.shift}) args.add(Steps::argument(step++), wrap_memory(e.channel, t));
   std::optional<Operand> other;
-  if (then.other) args.add(Steps::argument(step), other.emplace(plain(then.other), e.other, then.other, true, e.move_other).memory);
+  if (then.other) args.add(Steps::argument(step), other.emplace(plain(then.other, x), e.other, then.other, true, e.move_other).memory);
   args.run(e.primitive);
   dst.finish();
 }
@@ -172,14 +173,14 @@ template <class Op> convolution_forward::primitive_desc hint(const Op& op, const
 // oneDNN's right padding need not equal the left one: a transposed convolution with output_padding reads less.
 void backward_input(const ConvolutionInput& op, const Tensor& dy, const Tensor& w, const Tensor& dx) {
   auto& e = cached<Entry>(key_of('i', op, dy, w, dx, false), [&] {
-    Md src = activation(dx), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(dy);
+    Md src = activation(dx, dy), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(dy, dx);
     auto pad = list(op.padding);
     convolution_backward_data::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
                                                  hint(op, src, wei, dst), attributes());
     return Entry{convolution_backward_data(pd), pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
-  Operand src(plain(dx), e.src, dx, false, e.move_src), wei(plain_weights(w, op.groups), e.weights, w, true, e.move_weights),
-      dst(plain(dy), e.dst, dy, true, e.move_dst);
+  Operand src(plain(dx, dy), e.src, dx, false, e.move_src), wei(plain_weights(w, op.groups), e.weights, w, true, e.move_weights),
+      dst(plain(dy, dx), e.dst, dy, true, e.move_dst);
   Tensor scratch = scratch_of(e);
   Arguments args;
   args.add(DNNL_ARG_DIFF_SRC, src.memory).add(DNNL_ARG_WEIGHTS, wei.memory).add(DNNL_ARG_DIFF_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));
@@ -199,15 +200,15 @@ bool blocks_pay(const Dims& w, int64_t groups) {
 void backward_weight(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
   auto& e = cached<Entry>(key_of('w', op, x, dy, dw, false), [&] {
     bool blocks = blocks_pay(dw.sizes(), op.groups);
-    Md src = blocks ? describe_any(x.sizes(), x.dtype()) : activation(x), dst = blocks ? describe_any(dy.sizes(), dy.dtype()) : activation(dy);
+    Md src = blocks ? describe_any(x.sizes(), x.dtype()) : activation(x, dy), dst = blocks ? describe_any(dy.sizes(), dy.dtype()) : activation(dy, x);
     Md wei = describe_any(grouped(dw.sizes(), op.groups), dw.dtype());
     auto pad = list(op.padding);
     convolution_backward_weights::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
                                                     hint(op, src, wei, dst), attributes());
     return Entry{convolution_backward_weights(pd), pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
-  Operand src(plain(x), e.src, x, true, e.move_src), wei(plain_weights(dw, op.groups), e.weights, dw, false, e.move_weights),
-      dst(plain(dy), e.dst, dy, true, e.move_dst);
+  Operand src(plain(x, dy), e.src, x, true, e.move_src), wei(plain_weights(dw, op.groups), e.weights, dw, false, e.move_weights),
+      dst(plain(dy, x), e.dst, dy, true, e.move_dst);
   Tensor scratch = scratch_of(e);
   Arguments args;
   args.add(DNNL_ARG_SRC, src.memory).add(DNNL_ARG_DIFF_WEIGHTS, wei.memory).add(DNNL_ARG_DIFF_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));

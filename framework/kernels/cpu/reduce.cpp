@@ -317,6 +317,8 @@ void norm2(const Norm2& op, Inputs in, Outputs out) {
       if constexpr (requires { x.imag(); }) return x;
       else return x < 0 ? -x : x;
     });
+  auto of_lengths = [&]<class R>(TypeTag<R>) { reduce<SumOf>(lengths_of<R>(in[0]), axes, out[0]); };
+  if (in[0].numel() == out[0].numel()) return out[0].dtype() == DType::float64 ? of_lengths(TypeTag<double>{}) : of_lengths(TypeTag<float>{});
   reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | axis_bit(in[0].ndim()) : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
   auto again = [&]<class R>(TypeTag<R>) {  // beside NaN an infinite part counts for nothing in a sum of squares
     if (any_nan<R>(out[0])) reduce<SquaresOf>(lengths_of<R>(in[0]), axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });

@@ -258,6 +258,17 @@ def test_gradients_keep_their_strides_where_the_policy_is_off():
     assert strides(weir) == strides(torch)
 
 
+@pytest.mark.parametrize("call", ["neg", "exp", "square"])
+def test_a_complex_gradient_lies_as_it_was_computed(call):
+    """Also over an axis of one element, of whose stride the leaf has another."""
+    def strides(t):
+        x = t.ones(8, dtype=t.complex64).as_strided((1, 2), (7, 1)).detach().requires_grad_()
+        y = getattr(t, call)(x)
+        y.backward(t.ones_like(y))
+        return x.grad.stride(), x.grad.is_conj()
+    assert strides(weir) == strides(torch)
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (1, 3), (3,)])
 def test_gradients_of_another_shape_are_refused_before_flags_are_read(shape):
     errors = []

@@ -32,6 +32,8 @@ t.lstm(f(1,1,1),[f(1,1,1)],[f(4,1)],1,1,0.,True,True,True) | t.gru(f(1,1,1),f(1,
 f(2).backward(create_graph=None) | f(2).backward(retain_graph=np.False_) | f(2).requires_grad_().sum().backward(retain_graph=2)
 f(2,2).size(t.tensor([1])) | f(2,2).size(True) | f(2,2).size(2**70) | f(2,2).stride(1.0) | f(2,2).stride(None)
 t.movedim(f(2,3),t.tensor([1]),0) | t.movedim(f(2,3),t.tensor(1),0) | t.flip(f(2,2),t.tensor([1])) | t.permute(f(2),t.tensor([0])) | t.sum(f(2,2),dim=t.tensor(True)) | t.var(f(2,2),t.tensor(True))
+t.permute(f(2,3),[t.tensor(True),0]) | t.sum(f(2,2),[0,t.tensor([True])]) | t.sum(f(2,2),[0,t.tensor(1.)]) | t.sum(f(2,2),[0,t.tensor([True,True])])
+t.histogramdd(f(2,2),[t.tensor(True),2]) | t.histogramdd(f(()),[t.tensor(3),t.tensor(True)]) | t.histogramdd(f(2,2),[t.tensor(2.),2])
 t.sub(t.tensor([1,2]),t.tensor(1),2) | t.sub(t.tensor([1,2]),t.tensor([1]),2) | t.subtract(f(2),f(()),2) | t.sub(f(2),f(()).requires_grad_(),2)
 t.gradient(f(2,2),spacing=[1.0,t.tensor(1.0)]) | t.tensor([3,f(())],dtype=t.bool) | t.tensor([3,t.tensor(2)],dtype=t.bool) | t.tensor([2,np.array(2.)],dtype=t.bool)
 t.norm(f(2,0),nan,[1]) | t.grid_sampler(f(0,1,6,6),f(0,5,5,2),0,-2,True)

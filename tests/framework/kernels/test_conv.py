@@ -102,3 +102,16 @@ def test_a_bias_of_another_dtype_is_cast_where_output_padding_reaches_the_stride
     x, w = torch.randn(1, 2, 4, generator=torch.manual_seed(0)).bfloat16(), torch.randn(2, 2, 2, generator=torch.manual_seed(1)).bfloat16()
     call = lambda t, x, w, b: t.conv_transpose1d(x, w, b, stride=2, output_padding=padding, dilation=4)  # noqa: E731
     assert_same(call, x, w, torch.tensor([3, -2], dtype=bias), rtol=2e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("stride, extra, dilation", [(1, 1, 2), (2, 1, 1), (2, 2, 3), (1, 0, 2)])
+def test_volumes_beyond_the_last_stride_are_row_major(stride, extra, dilation, dtype):
+    """oneDNN, which keeps channels_last, takes no output padding of a stride or more."""
+    x, w = (torch.randn(size).to(dtype).to(memory_format=torch.channels_last_3d) for size in ((2, 3, 4, 3, 3), (3, 2, 2, 2, 2)))
+
+    def strides(t, x, w):
+        x, w = (given.to(memory_format=t.channels_last_3d) for given in (x, w))
+        return t.conv_transpose3d(x, w, None, stride, 0, (extra, 0, 0), 1, dilation).stride()
+
+    assert strides(weir, *to_weir((x, w))) == strides(torch, x, w)

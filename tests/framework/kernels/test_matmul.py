@@ -125,6 +125,10 @@ for dtype in (torch.float32, torch.bfloat16):
                                                         (64, 128, 14, 3, 1, 1, 4), (3, 64, 32, 4, 4, 0, 1), (240, 240, 12, 5, 2, 2, 240)):
             run(lambda x, w: F.conv2d(x.contiguous(memory_format=layout), w, None, stride, pad, 1, groups), (2, i, side, side), (o, i // groups, kernel, kernel))
             run(lambda x, w: F.conv_transpose2d(x.contiguous(memory_format=layout), w, None, stride, pad, 0, groups), (2, i, side, side), (i, o // groups, kernel, kernel))
+        for of_weights in (torch.contiguous_format, torch.channels_last):  # windows as large as the image, and of one row of it
+            for i, side, kernel in ((32, 8, 8), (64, 4, 4), (160, 2, 2)):
+                run(lambda x, w: F.conv2d(x.contiguous(memory_format=layout), w.contiguous(memory_format=of_weights), None, kernel), (2, i, side, side), (i, i, kernel, kernel))
+            run(lambda x, w: F.conv2d(x.contiguous(memory_format=layout), w.contiguous(memory_format=of_weights), None, 3, 1), (2, 64, 1, 1), (64, 64, 3, 3))
     run(lambda x, w: F.conv1d(x, w), (2, 80, 100), (256, 80, 1))
     run(lambda x, w: F.conv1d(x, w, None, 5), (2, 1, 1000), (64, 1, 10))
 """

@@ -72,6 +72,17 @@ def test_an_infinite_weight_is_multiplied_before_the_mean_is_taken_off(name):
     assert_close(call(weir, to_weir(x), to_weir(w)), call(torch, x, w), 1e-5, 1e-5)
 
 
+@pytest.mark.parametrize("name", ["group_norm", "layer_norm", "batch_norm"])
+def test_the_slope_of_a_weight_does_not_depend_on_the_weight_whatever_it_weighs(name):
+    x = weir.randn(2, 4, 4)
+    x[0, 0, 0] = float("inf")
+    w = weir.ones(4).requires_grad_()
+    y = {"group_norm": lambda f: f.group_norm(x, 2, w), "layer_norm": lambda f: f.layer_norm(x, (4,), w),
+         "batch_norm": lambda f: f.batch_norm(x, None, None, w, training=True)}[name](weir.nn.functional)
+    (slope,) = weir.autograd.grad(y, w, weir.ones_like(y), create_graph=True)
+    assert not weir.autograd.grad(slope, w, weir.ones(4))[0].any()
+
+
 def test_group_norm_of_halves_rounds_once():
     x, w, b = torch.randn(2, 8, 40, generator=torch.manual_seed(0)), torch.rand(8) + 0.5, torch.randn(8)
     for dtype in (torch.bfloat16, torch.float16):

@@ -88,6 +88,19 @@ def test_an_encoder_looks_at_masks_first(dtype, mask, padding):
     assert list(outcome(weir)) == list(outcome(torch))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("masked", ["attn_mask", "key_padding_mask"])
+def test_attention_takes_truths_to_numbers_first(dtype, masked):
+    def outcome(t):
+        x, mask = t.ones(3, 2, 4).to(getattr(t, dtype)), t.zeros((3, 3) if masked == "attn_mask" else (2, 3)).bool()
+        try:
+            t.nn.MultiheadAttention(4, 2)(x, x, x, **{masked: mask})
+        except Exception as error:
+            return type(error).__name__
+        return ""
+    assert outcome(weir) == outcome(torch)
+
+
 def _called(framework, module, inputs, monkeypatch):
     """The functions of nn.functional that a module's call goes by: programs put others in their places, to count for instance."""
     functional, names = framework.nn.functional, []

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_same, to_weir
 
 F = lambda t: t.nn.functional.scaled_dot_product_attention  # noqa: E731
 
@@ -25,6 +25,24 @@ MASKS = {
     "blind": torch.tensor([[True] * 6, [False] * 6] * 3), "misfit": torch.zeros(5, 6), "double": torch.zeros(6, 6, dtype=torch.float64),
     "blind float": torch.tensor([[0.0] * 6, [float("-inf")] * 6] * 3),
 }
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_sees_a_single_key_has_no_slope_towards_it(dtype):
+    q, k, v, dy = (to_weir(torch.randn(2, 3, n, 40, generator=torch.manual_seed(n)).to(dtype)) for n in (5, 1, 1, 5))
+    q, k = q.requires_grad_(), k.requires_grad_()
+    y = F(weir)(q, k, v)
+    assert all(not g.any() for g in weir.autograd.grad(y, (q, k), dy))
+
+
+def test_large_scores_cost_slopes_that_are_alike_no_digits():
+    """Weights of large scores are rounded, and do not quite add up to 1; what all slopes have in common is still taken off."""
+    q, k, v = (heads(1, 1, 5, 8, seed=seed).detach() * size + shift for seed, size, shift in ((0, 30, 60), (1, 0.1, 10), (2, 0.1, 10)))
+    exact, dy = [x.double().requires_grad_() for x in (q, k)], torch.ones(1, 1, 5, 8)
+    wanted = torch.autograd.grad(F(torch)(*exact, v.double()), exact, dy.double())
+    given = [to_weir(x).requires_grad_() for x in (q, k)]
+    for got, true in zip(weir.autograd.grad(F(weir)(*given, to_weir(v)), given, to_weir(dy)), wanted):
+        assert (torch.from_numpy(got.numpy()) - true).abs().max() < 0.02 * true.abs().max()
 
 
 @pytest.mark.parametrize("name", MASKS)

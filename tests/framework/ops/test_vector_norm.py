@@ -24,6 +24,16 @@ def test_vector_norm(p, dim):
     assert_same(lambda t, x: t.norm(x, p, dim), X.clone().requires_grad_(), order=1)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_norms_of_single_complex_numbers(dtype):
+    """Are their sizes, whose squares may be none, with a norm's derivatives, of which the second has no value at zero."""
+    parts = torch.view_as_real(torch.tensor([[3 + 4j, 0, 1e-30j]])).to(dtype)
+    call = lambda t, x: t.linalg.vector_norm(t.view_as_complex(x), 2, 0)  # noqa: E731
+    for x in (parts, parts.clone().requires_grad_()):
+        assert_same(call, x, order=1, atol=0)
+    assert_same(call, parts[:, :2].clone().requires_grad_(), order=2)
+
+
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
 @pytest.mark.parametrize("p", [0, 0.5, 1, 2, 3, -1, INF, -INF])
 def test_norms_of_complex32(p):

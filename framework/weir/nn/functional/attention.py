@@ -72,6 +72,13 @@ def check_mask(name, mask, dtype):
         raise RuntimeError(f"{name} hides by minus infinity, which {dtype} cannot hold")
 
 
+def check_mask_of_module(name, mask, dtype):
+    """As check_mask, of what a module hands on: it takes truths to numbers of `dtype` first, and complex ones are no mask."""
+    check_mask(name, mask, dtype)
+    if mask is not None and mask.dtype == weir.bool and dtype.is_complex:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+
+
 def _check_axes(query, key, value, heads, mask, padding):
     """Raises AssertionError unless all have the axes that query (L, N, E), or (L, E), asks for."""
     axes = query.dim()

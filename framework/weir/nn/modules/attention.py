@@ -3,6 +3,7 @@
 import weir
 import weir.nn.functional as F
 from weir.nn import init
+from weir.nn.functional.attention import check_mask_of_module
 from weir.nn.parameter import Parameter
 
 from .linear import Linear
@@ -71,6 +72,8 @@ class MultiheadAttention(Module):
         swap = self.batch_first and query.dim() == 3
         if swap:
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        for name, mask in (("key_padding_mask", key_padding_mask), ("attn_mask", attn_mask)):
+            check_mask_of_module(name, mask, query.dtype)
         output, weights = F.multi_head_attention_forward(
             query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
             self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,

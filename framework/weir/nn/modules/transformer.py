@@ -6,7 +6,7 @@ import warnings
 import weir
 import weir.nn.functional as F
 from weir.nn import init
-from weir.nn.functional.attention import check_mask
+from weir.nn.functional.attention import check_mask_of_module
 
 from .attention import MultiheadAttention
 from .container import ModuleList
@@ -30,9 +30,7 @@ def _check_masks(src, padding, mask):
     """Looks at the masks before anything is computed, as PyTorch's encoders do and its decoders do not: they take truths to numbers of src's dtype, and the
     attention within looks again at what that has made."""
     for name, given in (("src_key_padding_mask", padding), ("src_mask", mask)):
-        check_mask(name, given, src.dtype)
-        if given is not None and given.dtype == weir.bool and src.is_complex():
-            raise AssertionError(f"only bool and floating types of {name} are supported")
+        check_mask_of_module(name, given, src.dtype)
 
 
 class TransformerEncoderLayer(Module):
