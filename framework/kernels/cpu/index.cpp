@@ -195,6 +195,36 @@ int64_t spacing(const Dims& sizes, const Dims& strides) {
   return step;
 }
 
+// Numbers one by one, where those that differ along the last axis but the indexed ones are closer to each other in memory: some of these together.
+void index_across(const Tensor& x, Inputs indices, int lead, const Tensor& y) {
+  constexpr int64_t kTogether = 16;
+  const int k = int(indices.size());
+  Dims sizes = part(x.sizes(), k, k + lead), from_strides = part(x.strides(), k, k + lead), to_strides = part(y.strides(), 0, lead);
+  const Dims places_y = tail(y.strides(), lead), &places = indices[0].sizes();
+  const int64_t last = sizes.back(), from_step = from_strides.back(), to_step = to_strides.back(), rows = indices[0].numel();
+  sizes.erase(lead - 1), from_strides.erase(lead - 1), to_strides.erase(lead - 1);
+  const int64_t blocks = (last + kTogether - 1) / kTogether, step = spacing(places, places_y);
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
+    parallel_for(sizes.product() * blocks, kGrain / (kTogether * rows), [&](int64_t b, int64_t e) {
+      int64_t offsets[kRows];
+      for (int64_t i = b; i < e; i++) {
+        const int64_t first = i % blocks * kTogether, count = std::min(kTogether, last - first);
+        const T* from = x.data<T>() + offset_of(i / blocks, sizes, from_strides) + first * from_step;
+        T* to = y.data<T>() + offset_of(i / blocks, sizes, to_strides) + first * to_step;
+        for (int64_t r = 0, n; r < rows; r += n) {
+          n = std::min(kRows, rows - r);
+          row_offsets(x, indices, r, n, offsets);
+          for (int64_t j = 0; j < n; j++) {
+            const T* src = from + offsets[j];
+            T* dst = to + (step ? (r + j) * step : offset_of(r + j, places, places_y));
+            for (int64_t l = 0; l < count; l++) dst[l * to_step] = src[l * from_step];
+          }
+        }
+      }
+    });
+  });
+}
+
 // A row is what stands behind the indexed axes; those before them repeat all rows.
 void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const Tensor &x = in[0], &y = out[0];
@@ -212,6 +242,7 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const int64_t rows = in[1].numel(), width = row.product(), repeats = outer.product(), item = size_of(x.dtype());
   const int64_t step = spacing(places, places_y);
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
+  if (lead > 0 && width == 1 && std::abs(outer_x.back()) < std::abs(x.strides()[k - 1])) return index_across(x, indices, lead, y);
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
   parallel_for(rows * std::max<int64_t>(repeats, 1), kGrain / std::max<int64_t>(width, 4), [&](int64_t b, int64_t e) {
     int64_t offsets[kRows];
