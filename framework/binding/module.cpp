@@ -21,6 +21,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/factory.h"
 #include "framework/ops/pointwise.h"
+#include "framework/ops/resize.h"
 
 namespace py = pybind11;
 
@@ -32,19 +33,7 @@ void init_factories(py::module_& m) {
   m.def("_resize", [](py::object o, const Dims& sizes, std::optional<Dims> stride, std::optional<MemoryFormat> format) {
     check<TypeError>(is_tensor(o.ptr()), "resize_: expected a Tensor, got ", Py_TYPE(o.ptr())->tp_name);
     const Tensor& t = unwrap(o.ptr());
-    if (format) {
-      const Meta m = in_format({sizes, t.dtype(), t.device()}, format, "resize_");
-      stride = m.row_major() ? contiguous_strides(sizes) : m.strides;
-    }
-    bool same = t.sizes() == sizes;
-    if (same && !stride) return o;
-    graph::check_place_is_known(t, "resize_ takes more of the memory of");
-    resize(t, sizes);
-    if (stride) {  // dense, as a memory format has it
-      check(stride->n == sizes.n, "resize_: ", stride->n, " strides for ", sizes.n, " sizes");
-      set_geometry(t, sizes, *stride, t->offset);
-    }
-    if (!same) bump_version(t);
+    resize_to(t, sizes, stride, format);
     return o;
   }, py::arg("tensor"), py::arg("size"), py::arg("stride") = none, py::arg("memory_format") = none);
   m.def("_suggested_format", [](const Tensor& t) {

@@ -40,7 +40,11 @@ void divide_halves(Tensors& in, bool floors) {
   GradMode off(false);
   const Tensor a = in[0], b = in[1], plain = a / b;
   Tensor q = fn::trunc(plain);
-  if (floors) {
+  if (!floors) {
+    in = {q, full_of(Meta(Dims{}, q.dtype(), q.device()), Scalar(1.0))};
+    return;
+  }
+  {
     const Tensor rest = fn::fmod(a, b), exact = (a - rest) / b;
     const Tensor low = where(fn::logical_and(rest, fn::ne(b < 0.0, rest < 0.0)), exact - 1.0, exact), whole = fn::floor(low);
     q = where(low - whole > 0.5, whole + 1.0, whole);

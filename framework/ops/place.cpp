@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/layout.h"
 #include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
@@ -43,13 +44,18 @@ Dims without(Dims sizes, int64_t dim) {
 
 }  // namespace
 
-Tensor Take::compose(Inputs in) const {
+Meta Take::infer(Inputs in) const {
   check(in[1].dtype() == DType::int64, "take(): Expected a long tensor for index, but got ", name_of(in[1].dtype()));
   check<IndexError>(in[0].numel() || !in[1].numel(), "take(): tried to take from an empty tensor");
-  return fn::index_rows.over(Tensors{flat(in[0]), contiguous_of(in[1])}, int64_t(0))[0];
+  return {in[1].sizes(), in[0].dtype(), in[0].device()};
+}
+Tensors Take::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor dx = zeros_as(s, 0, dy);
+  fn::put.inplace(dx, s.input(1), dy, true);
+  return {dx, Tensor()};
 }
 
-Tensor Put::compose(Inputs in) const {
+Meta Put::infer(Inputs in) const {
   const Tensor &x = in[0], &index = in[1], &source = in[2];
   check(index.dtype() == DType::int64, "put_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
   check(x.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but got self.dtype = ", name_of(x.dtype()),
@@ -57,7 +63,14 @@ Tensor Put::compose(Inputs in) const {
   check<IndexError>(index.numel() == source.numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
                     source.numel(), ", index.numel() = ", index.numel());
   check<IndexError>(x.numel() || !index.numel(), "put_(): tried to put elements into an empty tensor");
-  return laid_out_as(fn::reshape(fn::index_put_rows.over(Tensors{flat(x), flat(source), flat(index)}, accumulate)[0], x.sizes()), x);
+  return with_strides(like(x), x);
+}
+Tensors Put::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor index = s.input(1);
+  Tensors gradients(3);
+  if (s.needs(0)) gradients[0] = accumulate ? dy : fn::put(dy, index, zeros_as(s, 2, dy), false);
+  if (s.needs(2)) gradients[2] = fn::reshape(fn::take(dy, index), s.input_meta(2).sizes);
+  return gradients;
 }
 
 Tensor TakeAlongDim::compose(Inputs in) const {

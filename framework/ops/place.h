@@ -8,18 +8,23 @@ struct Take : Op {
   static constexpr Signature signature = "take(input: Tensor, index: Tensor) -> Tensor";
   static constexpr auto doc = "Elements of the flattened input. Shape: as index (int64).";
   static constexpr OutRule out{Out::exact};
-  Tensor compose(Inputs in) const;
+  static constexpr Save saves{.inputs = 0b10};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Put : Op {
   static constexpr Signature signature = "put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor";
   static constexpr auto doc = "A copy of input with source written, or added, at flat indices.";
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Save saves{.inputs = 0b10};
   static constexpr OutRule out{Out::none};
   bool accumulate;
   static constexpr std::tuple fields{&Put::accumulate};
   void take_out(Inputs in, const Tensor& out) const;
-  Tensor compose(Inputs in) const;
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct TakeAlongDim : Op {

@@ -36,14 +36,21 @@ Tensors MaxPool1dWithIndices::compose(Inputs in) const {
                                                 of_a_row("padding", padding, 0), of_a_row("dilation", dilation, 1), ceil_mode);
   return {as_line(r[0]), as_line(r[1])};
 }
-// How far a window without padding moves where all of them lie within the line, and there are few places in one; 0 elsewhere.
-static int64_t inner_step(const MaxPool1d& op, const Tensor& x) {
-  constexpr int64_t kFew = 8;
-  if ((x.ndim() != 2 && x.ndim() != 3) || x.numel() == 0 || op.kernel_size.n != 1 || op.padding != Dims{0} || op.dilation.n != 1 || (op.stride && op.stride->n > 1)) return 0;
-  const int64_t k = op.kernel_size[0], step = op.stride && op.stride->n ? (*op.stride)[0] : k;
-  if (k < 1 || k > kFew || step < 1 || op.dilation[0] < 1 || op.dilation[0] > x.size(-1)) return 0;
-  const int64_t left = x.size(-1) - (k - 1) * op.dilation[0] - 1;
-  return left >= 0 && (!op.ceil_mode || left % step == 0) ? step : 0;
+// How many windows the kernel of values alone finds along a line; 0 where it is not meant for the call, or the call is refused.
+static int64_t windows_of_values(const MaxPool1d& op, const Tensor& x, int64_t step) {
+  if ((x.ndim() != 2 && x.ndim() != 3) || x.numel() == 0 || op.kernel_size.n != 1 || op.padding.n != 1 || op.dilation.n != 1 || (op.stride && op.stride->n > 1)) return 0;
+  const int64_t k = op.kernel_size[0], pad = op.padding[0];
+  if (k < 1 || step < 1 || pad < 0 || 2 * pad > k || op.dilation[0] < 1 || op.dilation[0] > x.size(-1)) return 0;
+  const int64_t left = x.size(-1) + 2 * pad - (k - 1) * op.dilation[0] - 1;
+  if (left < 0) return 0;
+  const int64_t windows = (left + (op.ceil_mode ? step - 1 : 0)) / step + 1;
+  return windows - (op.ceil_mode && (windows - 1) * step >= x.size(-1) + pad);  // none begins behind the line
+}
+
+Meta MaxOfWindows::infer(Inputs in) const {
+  Dims sizes = in[0].sizes();
+  sizes[sizes.n - 1] = windows;
+  return {sizes, in[0].dtype(), in[0].device()};
 }
 
 // Source: PyTorch's kernel for calls that record nothing reads and writes row by row.
@@ -53,13 +60,8 @@ Tensor MaxPool1d::compose(Inputs in) const {
     check<NotImplemented>(is_floating(x.dtype()), "max_pool1d: not implemented for ", name_of(x.dtype()));
     // The strides of one channel must not suggest another layout.
     x = x.ndim() > 1 && x.size(-2) == 1 ? clone_of(x, MemoryFormat::contiguous) : contiguous_of(x);
-    if (const int64_t step = inner_step(*this, x)) {  // nobody asks where the largest stood
-      const int64_t reach = (kernel_size[0] - 1) * dilation[0];
-      auto place = [&](int64_t i) { return fn::slice(x, int64_t(-1), i * dilation[0], x.size(-1) - reach + i * dilation[0], step); };
-      Tensor most = kernel_size[0] == 1 ? clone_of(place(0), MemoryFormat::contiguous) : place(0);
-      for (int64_t i = 1; i < kernel_size[0]; i++) most = fn::maximum(most, place(i));
-      return most;
-    }
+    const int64_t step = stride && stride->n ? (*stride)[0] : kernel_size.n ? kernel_size[0] : 0;
+    if (const int64_t windows = windows_of_values(*this, x, step)) return fn::max_of_windows(x, windows, kernel_size[0], step, padding[0], dilation[0]);
   }
   return fn::max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0];
 }

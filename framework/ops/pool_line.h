@@ -49,6 +49,16 @@ struct MaxPool1d : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct MaxOfWindows : Op {
+  static constexpr Signature signature = "max_of_windows(input: Tensor, windows: int, kernel_size: int, stride: int, padding: int, dilation: int) -> Tensor";
+  static constexpr auto doc = "The largest elements of so many windows along the last axis, of which nobody asks where they stood.";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  int64_t windows, kernel_size, stride, padding, dilation;
+  static constexpr std::tuple fields{&MaxOfWindows::windows, &MaxOfWindows::kernel_size, &MaxOfWindows::stride, &MaxOfWindows::padding, &MaxOfWindows::dilation};
+  Meta infer(Inputs in) const;
+};
+
 struct MaxUnpool : Op {
   static constexpr Signature signature =
       "max_unpool_nd(input: Tensor, indices: Tensor, output_size: list[int], stride: list[int] | None = None, padding: list[int] | None = None) -> Tensor";
@@ -62,10 +72,11 @@ struct MaxUnpool : Op {
   Tensor compose(Inputs in) const;
 };
 
-using PoolLineOps = OpList<AvgPool1d, MaxPool1dWithIndices, MaxPool1d, MaxUnpool>;
+using PoolLineOps = OpList<AvgPool1d, MaxPool1dWithIndices, MaxPool1d, MaxOfWindows, MaxUnpool>;
 
 namespace fn {
 inline constexpr Fn<AvgPool1d> avg_pool1d;
+inline constexpr Fn<MaxOfWindows> max_of_windows;
 inline constexpr Fn<MaxPool1dWithIndices> max_pool1d_with_indices;
 }  // namespace fn
 

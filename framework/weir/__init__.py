@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 #: Every op of the C++ registry that PyTorch has at the top level. Of in-place forms those of functions of one tensor, for the most part; the others are methods.
 _IN_PLACE = frozenset("""abs_ acos_ acosh_ addmv_ alpha_dropout_ as_strided_ asin_ asinh_ atan_ atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_
     conj_physical_ cos_ cosh_ deg2rad_ dropout_ erf_ erfc_ exp2_ exp_ expm1_ feature_alpha_dropout_ feature_dropout_ fill_ floor_ frac_ gcd_ i0_
-    index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ rad2deg_ reciprocal_ relu_ rrelu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_
+    index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ rad2deg_ reciprocal_ relu_ resize_as_ rrelu_ round_ rsqrt_ selu_ sigmoid_ sin_ sinc_
     sinh_ sqrt_ square_ tan_ tanh_ threshold_ trunc_ xlogy_""".split())
 globals().update({_name: _f for _name, _f in _C.ops["torch"].items() if not _name.endswith("_") or _name in _IN_PLACE})
 _tensor.install(_tensor_str.tensor_repr)

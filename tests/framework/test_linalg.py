@@ -249,3 +249,14 @@ def test_lstsq_takes_names_of_drivers_in_either_case(driver):
     a, b = torch.eye(3)[:, :2], torch.eye(3)
     expected = torch.linalg.lstsq(a, b, driver=driver)[0]
     assert weir.linalg.lstsq(weir.tensor(a.tolist()), weir.tensor(b.tolist()), driver=driver)[0].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64])
+@pytest.mark.parametrize("rows", [1, 3, 8, 40])
+def test_lu_of_few_rows_and_many_columns(rows, dtype):
+    """The columns behind the square are solved for."""
+    a = torch.randn(2, rows, 700, dtype=dtype, generator=torch.manual_seed(rows))
+    singular = a[0].clone()
+    singular[-1] = 0
+    for x in (a, singular, a.mT.contiguous().mT, a[:, :, ::1][..., 30:], a[:0]):
+        assert_same(lambda t, x: [*t.linalg.lu_factor_ex(x)], x, rtol=1e-3, atol=1e-3 if dtype != torch.float64 else 1e-9)

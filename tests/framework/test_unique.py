@@ -14,3 +14,14 @@ unique_consecutive(x[:0])|unique_consecutive(x[:, :0], dim=0)""".replace("\n", "
 @pytest.mark.parametrize("text", CALLS)
 def test_unique_as_pytorch(text):
     assert_same(lambda t, x: eval(f"t.{text}", {"t": t, "x": x}), X, what=text)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.float16, torch.bool])
+def test_long_and_short_runs_of_many_numbers(dtype):
+    """Which threads find share by share."""
+    lengths = torch.tensor([1, 2, 70_000, 1, 1, 33_000, 5] + [1] * 3000)
+    x = torch.repeat_interleave(torch.arange(len(lengths)) % 3 - 1, lengths).to(dtype)
+    if dtype.is_floating_point:
+        x[:2], x[-5:-2] = torch.tensor([0.0, -0.0]), float("nan")
+    for options in ({}, {"return_inverse": True, "return_counts": True}):
+        assert_same(lambda t, x, o=options: t.unique_consecutive(x, **o), x, order=0, rtol=0, atol=0)

@@ -17,6 +17,8 @@ static const bool predicates = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<Isnan, of_inexact<Isnan, false>>(cpu);
   set_kernel<Isinf, of_inexact<Isinf, false>>(cpu);
+  set_kernel<Isposinf, of_inexact<Isposinf, false>>(cpu);
+  set_kernel<Isneginf, of_inexact<Isneginf, false>>(cpu);
   set_kernel<Isfinite, of_inexact<Isfinite, true>>(cpu);
   return true;
 }();

@@ -166,23 +166,37 @@ template <class T> void distinct_bytes(const T* v, int64_t n, DType t, Outputs o
   for (int64_t i = 0; i < n; i++) inverse[i] = rank[bytes[i]];
 }
 
-/// Runs of equal numbers of a vector, found without a branch for each number.
+/// Runs of equal numbers of a vector, found without a branch for each number: chunks count those that begin in them, and write each from its end to
+/// its beginning, which stays.
 template <class T> void runs_of(const T* v, int64_t n, DType t, Outputs out) {
-  const Tensor room = empty(Dims{n + 1}, t);
-  T* values = reinterpret_cast<T*>(room.raw());
-  Scratch<int64_t> starts(n + 1);
-  out[1] = empty(Dims{n}, DType::int64);
-  int64_t* inverse = out[1].data<int64_t>();
-  int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    values[count] = v[i], starts[count] = i;  // for good where a run begins, else until the next number
-    count += i == 0 || !(v[i - 1] == v[i]);
-    inverse[i] = count - 1;
-  }
-  starts[count] = n;
-  out[0] = empty(Dims{count}, t), out[2] = empty(Dims{count}, DType::int64);
-  std::copy_n(values, count, reinterpret_cast<T*>(out[0].raw()));
-  for (int64_t k = 0; k < count; k++) out[2].data<int64_t>()[k] = starts[k + 1] - starts[k];
+  const int64_t chunks = (n + kGrain - 1) / kGrain;
+  auto begins = [v](int64_t i) { return i == 0 || !(v[i - 1] == v[i]); };
+  std::vector<int64_t> before(chunks + 1);
+  auto each_chunk = [&](auto&& f) {
+    parallel_for(chunks, 1, [&](int64_t b, int64_t e) {
+      for (int64_t c = b; c < e; c++) f(c, c * kGrain, std::min((c + 1) * kGrain, n));
+    });
+  };
+  each_chunk([&](int64_t c, int64_t b, int64_t e) {
+    int64_t count = begins(b);
+    for (int64_t i = b + 1; i < e; i++) count += !(v[i - 1] == v[i]);
+    before[c + 1] = count;
+  });
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  const int64_t count = before.back();
+  out[0] = empty(Dims{count}, t), out[1] = empty(Dims{n}, DType::int64), out[2] = empty(Dims{count}, DType::int64);
+  T* values = reinterpret_cast<T*>(out[0].raw());
+  int64_t *inverse = out[1].data<int64_t>(), *lengths = out[2].data<int64_t>();
+  each_chunk([&](int64_t c, int64_t b, int64_t e) {
+    int64_t run = before[c + 1] - 1, i = e;
+    while (run >= before[c]) {
+      values[run] = v[--i], lengths[run] = i;  // where it begins, at first
+      inverse[i] = run;
+      run -= begins(i);
+    }
+    std::fill(inverse + b, inverse + i, run);
+  });
+  for (int64_t k = 0; k < count; k++) lengths[k] = (k + 1 < count ? lengths[k + 1] : n) - lengths[k];
 }
 
 void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {

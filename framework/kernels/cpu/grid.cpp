@@ -28,13 +28,25 @@ template <class T> struct Place { T at, slope; };
 template <class Number> struct Geometry {
   static constexpr bool kHalves = sizeof(Number) == 2;
   int rank;
-  int64_t size[3], points, channels, area = 1;
+  int64_t size[3], points, channels;
+  int64_t strides[3], channel, picture;  // how far apart elements, channels and pictures are read
   int64_t mode, padding;
   bool align, backward;
   template <class Op> Geometry(const Op& op, const Tensor& x, const Tensor& grid, bool backward = false) : rank(x.ndim() - 2), channels(x.sizes()[1]),
       mode(op.interpolation_mode), padding(op.padding_mode), align(op.align_corners), backward(backward) {
-    for (int d = 0; d < rank; d++) size[d] = x.sizes()[d + 2], area *= size[d];
+    for (int d = 0; d < rank; d++) size[d] = x.sizes()[d + 2];
+    read_as(contiguous_strides(x.sizes()));
     points = grid.sizes()[0] ? grid.numel() / (grid.sizes()[0] * rank) : 0;
+  }
+
+  void read_as(const Dims& s) {
+    picture = s[0], channel = s[1];
+    for (int d = 0; d < rank; d++) strides[d] = s[d + 2];
+  }
+  int64_t last() const {  // offset in a channel
+    int64_t at = 0;
+    for (int d = 0; d < rank; d++) at += (size[d] - 1) * strides[d];
+    return at;
   }
 
   template <class T> Place<T> unnormalised(T x, int d) const {
@@ -117,7 +129,7 @@ template <class T, class Number> Taps<T> taps_at(const Geometry<Number>& g, cons
     }
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++, t.n++) {
-        t.at[t.n] = at[0][i] < 0 || at[1][j] < 0 ? -1 : at[0][i] * g.size[1] + at[1][j];
+        t.at[t.n] = at[0][i] < 0 || at[1][j] < 0 ? -1 : at[0][i] * g.strides[0] + at[1][j] * g.strides[1];
         t.weight[t.n] = w[0][i] * w[1][j];
         t.slope[t.n][0] = dw[0][i] * w[1][j] * p[0].slope;
         t.slope[t.n][1] = w[0][i] * dw[1][j] * p[1].slope;
@@ -136,7 +148,7 @@ template <class T, class Number> Taps<T> taps_at(const Geometry<Number>& g, cons
       bool up = corner >> (g.rank - 1 - d) & 1;
       T below = g.mode == kNearest ? std::nearbyint(p[d].at) : std::floor(p[d].at);
       int64_t i = within(g, up ? below + 1 : below, d);
-      t.at[t.n] = t.at[t.n] < 0 || i < 0 ? -1 : t.at[t.n] * g.size[d] + i;
+      t.at[t.n] = t.at[t.n] < 0 || i < 0 ? -1 : t.at[t.n] + i * g.strides[d];
       if (g.mode == kNearest) continue;
       side[d] = up ? p[d].at - below : below + 1 - p[d].at;
       sign[d] = up ? p[d].slope : -p[d].slope;
@@ -210,7 +222,7 @@ template <class T, bool kSlopes> struct Block {
 
   template <class Number> void find(const Geometry<Number>& g, const T* grid, int64_t count) {
     constexpr int64_t exact = int64_t{1} << 24;  // up to which a float counts elements
-    pairs = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact;
+    pairs = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact && g.strides[1] == 1;
     if (pairs) corners(g, grid, count);
     else any(g, grid, count);
     for (int j = 0; j < taps; j++)
@@ -309,7 +321,7 @@ template <class T, bool kSlopes> struct Block {
       }
     }
     taps = 4;
-    const int32_t width = int32_t(g.size[1]);
+    const int32_t width = int32_t(g.strides[0]);
     for (int j = 0; j < 4; j++) {
       const int v = j >> 1, h = j & 1;
       for (int64_t k = 0; k < count; k++) {
@@ -348,7 +360,7 @@ template <class T, class Number> void sample(const Geometry<Number>& g, const T*
           for (int64_t k = 0; k < count; k++)
             if (g.mode == kNearest || !block.inside[j][k]) block.weight[j][k] = T(block.inside[j][k] & 1);
       for (int64_t c = 0; c < g.channels; c++) {
-        const T* plane = x + (n * g.channels + c) * g.area;
+        const T* plane = x + n * g.picture + c * g.channel;
         T sums[kBlock];
         for (int64_t k = 0; k < count; k += Vec<T>::size) {
           Vec<T> sum(T(0));
@@ -365,8 +377,12 @@ void forward(const GridSample& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   auto run = [&]<class T, class Number>(TypeTag<T>, TypeTag<Number>) {
     Geometry<Number> g(op, in[0], in[1]);
-    check(g.area <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
-    Tensor x = wide<T>(in[0]), grid = wide<T>(in[1]), y = out[0].dtype() == dtype_of<T>() ? out[0] : empty(out[0].sizes(), dtype_of<T>());
+    // Few points of a tensor that is not dense are read where they lie.
+    Tensor x = in[0], grid = wide<T>(in[1]);
+    if (x.dtype() == dtype_of<T>() && g.points * kMostTaps <= g.last()) g.read_as(x.strides());
+    else x = wide<T>(x);
+    check(g.last() <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
+    Tensor y = out[0].dtype() == dtype_of<T>() ? out[0] : empty(out[0].sizes(), dtype_of<T>());
     sample(g, x.data<T>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
     if (out[0].dtype() != dtype_of<T>()) run_copy(y, out[0]);
   };
@@ -394,7 +410,7 @@ template <class T, class Number> void spread(const Geometry<Number>& g, const T*
             const Vec<T> zero(T(0)), dk = Vec<T>::load(d + k);
             for (int j = 0; j < block.taps; j++) where(block.is_inside(j, k), Vec<T>::load(&block.weight[j][k]) * dk, zero).store(parts[j] + k);
             if (g.mode == kNearest) continue;  // no slopes: x is not asked
-            block.each_tap(x + (n * g.channels + c) * g.area, k, [&](int j, Vec<T> value) {
+            block.each_tap(x + n * g.picture + c * g.channel, k, [&](int j, Vec<T> value) {
               const Mask<T> inside = block.is_inside(j, k);
               const Vec<T> part = where(inside, value * dk, zero);
               // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
@@ -404,7 +420,7 @@ template <class T, class Number> void spread(const Geometry<Number>& g, const T*
               }
             });
           }
-          scatter.add(parts, dx + (n * g.channels + c) * g.area);
+          scatter.add(parts, dx + n * g.picture + c * g.channel);
         }
         for (int64_t k = 0; k < count; k++)
           for (int a = 0; a < g.rank; a++) slopes[(first + k) * g.rank + g.rank - 1 - a] = sums[a][k];

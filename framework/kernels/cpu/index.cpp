@@ -8,7 +8,6 @@
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/indexing.h"
-#include "framework/kernels/cpu/ranked.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -19,16 +18,6 @@ constexpr auto kCpu = DeviceType::cpu;
 int64_t checked(const char* op, int64_t i, int64_t n) {
   check<IndexError>(i >= 0 && i < n, op, ": index out of range in self: ", i, " along a dimension of size ", n);
   return i;
-}
-
-/// Element offset of the i-th position (row-major) of `sizes` under `strides`.
-int64_t offset_of(int64_t i, const Dims& sizes, const Dims& strides) {
-  int64_t o = 0;
-  for (int d = sizes.n; d-- > 0;) {
-    o += i % sizes[d] * strides[d];
-    i /= sizes[d];
-  }
-  return o;
 }
 
 Tensor part(const Tensor& t, const Dims& sizes, int64_t offset) { return alias(t, sizes, t.strides(), t->offset + offset); }
@@ -206,6 +195,36 @@ int64_t spacing(const Dims& sizes, const Dims& strides) {
   return step;
 }
 
+// Numbers one by one, where those that differ along the last axis but the indexed ones are closer to each other in memory: some of these together.
+void index_across(const Tensor& x, Inputs indices, int lead, const Tensor& y) {
+  constexpr int64_t kTogether = 16;
+  const int k = int(indices.size());
+  Dims sizes = part(x.sizes(), k, k + lead), from_strides = part(x.strides(), k, k + lead), to_strides = part(y.strides(), 0, lead);
+  const Dims places_y = tail(y.strides(), lead), &places = indices[0].sizes();
+  const int64_t last = sizes.back(), from_step = from_strides.back(), to_step = to_strides.back(), rows = indices[0].numel();
+  sizes.erase(lead - 1), from_strides.erase(lead - 1), to_strides.erase(lead - 1);
+  const int64_t blocks = (last + kTogether - 1) / kTogether, step = spacing(places, places_y);
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
+    parallel_for(sizes.product() * blocks, kGrain / (kTogether * rows), [&](int64_t b, int64_t e) {
+      int64_t offsets[kRows];
+      for (int64_t i = b; i < e; i++) {
+        const int64_t first = i % blocks * kTogether, count = std::min(kTogether, last - first);
+        const T* from = x.data<T>() + offset_of(i / blocks, sizes, from_strides) + first * from_step;
+        T* to = y.data<T>() + offset_of(i / blocks, sizes, to_strides) + first * to_step;
+        for (int64_t r = 0, n; r < rows; r += n) {
+          n = std::min(kRows, rows - r);
+          row_offsets(x, indices, r, n, offsets);
+          for (int64_t j = 0; j < n; j++) {
+            const T* src = from + offsets[j];
+            T* dst = to + (step ? (r + j) * step : offset_of(r + j, places, places_y));
+            for (int64_t l = 0; l < count; l++) dst[l * to_step] = src[l * from_step];
+          }
+        }
+      }
+    });
+  });
+}
+
 // A row is what stands behind the indexed axes; those before them repeat all rows.
 void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const Tensor &x = in[0], &y = out[0];
@@ -223,6 +242,7 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const int64_t rows = in[1].numel(), width = row.product(), repeats = outer.product(), item = size_of(x.dtype());
   const int64_t step = spacing(places, places_y);
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
+  if (lead > 0 && width == 1 && std::abs(outer_x.back()) < std::abs(x.strides()[k - 1])) return index_across(x, indices, lead, y);
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
   parallel_for(rows * std::max<int64_t>(repeats, 1), kGrain / std::max<int64_t>(width, 4), [&](int64_t b, int64_t e) {
     int64_t offsets[kRows];
@@ -280,89 +300,6 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   });
 }
 
-enum class Order { stable, sorted, unsorted };
-
-// The first `keep` of a line by PyTorch's own algorithm, so that of equal numbers the same are taken, in the same order. Source: ATen's TopKImpl.h.
-template <class T> void select_first(const T* line, int64_t n, bool descending, bool ordered, Scratch<Ranked<T>>& first, int64_t keep) {
-  if (keep == 0) return;
-  constexpr int64_t kBlock = 16;
-  const auto begin = first.begin();
-  auto rank = [&](int64_t i) { return Ranked<T>(line[i], i, descending); };
-  auto before = [](const Ranked<T>& a, const Ranked<T>& b) { return a.key < b.key; };
-  if (keep * 64 > n) {
-    for (int64_t i = 0; i < n; i++) first[i] = rank(i);
-    std::nth_element(begin, begin + keep - 1, begin + n, before);
-    if (ordered) std::sort(begin, begin + keep - 1, before);
-    return;
-  }
-  // As std::partial_sort, which passes over all that does not come before the last of the best so far; here blocks at a time.
-  for (int64_t i = 0; i < keep; i++) first[i] = rank(i);
-  std::make_heap(begin, begin + keep, before);
-  for (int64_t i = keep; i < n;) {
-    const int64_t stop = std::min(i + kBlock, n);
-    const T last = line[begin->index];
-    int may_enter = stop - i < kBlock;
-    if (!may_enter) for (int64_t k = i; k < i + kBlock; k++) may_enter |= !(descending ? line[k] <= last : line[k] >= last);  // NaN may
-    for (; may_enter && i < stop; i++) {
-      first[keep] = rank(i);
-      if (before(first[keep], *begin)) std::pop_heap(begin, begin + keep + 1, before);  // takes the place of the last
-    }
-    i = stop;
-  }
-  std::sort_heap(begin, begin + keep, before);
-}
-
-// Lines along dim in some order; `keep` of each written. NaN counts as the largest.
-template <class T>
-void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, Order wanted, const Tensor& values,
-                const Tensor& indices) {
-  const int d = wrap_dim(dim, x.ndim(), "sort");
-  const Axis axis(x.sizes(), dim, "sort");
-  const int64_t n = axis.n, inner = axis.inner;
-  Dims rest_sizes = x.sizes(), rest_strides = x.strides();
-  int64_t step = x.ndim() ? x.strides()[d] : 1;
-  if (x.ndim()) rest_sizes.erase(d), rest_strides.erase(d);
-  int64_t lines = n ? x.numel() / n : 0;
-  int64_t* const places = indices.data<int64_t>();
-  const Converter read = converter(x.dtype(), dtype_of<T>()), write = converter(dtype_of<T>(), values.dtype());
-  const bool in_place = step == 1 && x.dtype() == dtype_of<T>();  // no copy of a line is needed
-  parallel_for(lines, 2048 / std::max<int64_t>(n, 1), [&](int64_t b, int64_t e) {
-    Scratch<T> line(in_place ? 0 : n), top(keep);
-    Scratch<Ranked<T>> order(n), other(wanted == Order::stable ? n : 0);
-    for (int64_t l = b; l < e; l++) {
-      const int64_t from = x.is_contiguous() ? axis.line(l) : offset_of(l, rest_sizes, rest_strides);
-      const T* row = line.data();
-      if (in_place) row = x.data<T>() + from;
-      else read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
-      if (wanted == Order::stable) {
-        for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(row[i], i, descending);
-        radix_sort(order, other);
-      } else {
-        select_first(row, n, descending, wanted == Order::sorted, order, keep);
-      }
-      int64_t first = l / inner * keep * inner + l % inner;
-      for (int64_t i = 0; i < keep; i++) {
-        places[first + i * inner] = order[i].index;
-        top[i] = row[order[i].index];
-      }
-      write(top.data(), 1, values.raw() + first * int64_t(size_of(values.dtype())), inner, keep);
-    }
-  });
-}
-void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, Order wanted, Outputs out) {
-  check<NotImplemented>(!is_complex(x.dtype()), "sort: not implemented for '", name_of(x.dtype()), "'");
-  if (out[0].numel() == 0) return;
-  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, wanted, out[0], out[1]);
-  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, wanted, out[0], out[1]);
-  else sort_lines<int64_t>(x, dim, descending, keep, wanted, out[0], out[1]);
-}
-void sort(const Sort& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), Order::stable, out);
-}
-void topk(const Topk& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, op.sorted ? Order::sorted : Order::unsorted, out);  // a 0-d tensor is its own, whatever k
-}
-
 void embedding(const Embedding&, Inputs in, Outputs out) {
   const Tensor w = row_major(in[0]), index = row_major(in[1]);
   const int64_t bytes = w.size(1) * size_of(w.dtype());
@@ -410,8 +347,6 @@ static const bool registered = [] {
   set_kernel<IndexAdd, index_add>(kCpu);
   set_kernel<IndexRows, index_rows>(kCpu);
   set_kernel<IndexPutRows, index_put_rows>(kCpu);
-  set_kernel<Sort, sort>(kCpu);
-  set_kernel<Topk, topk>(kCpu);
   set_kernel<Embedding, embedding>(kCpu);
   set_kernel<EmbeddingBackward, embedding_backward>(kCpu);
   return true;

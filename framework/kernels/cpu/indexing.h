@@ -11,6 +11,16 @@ inline int64_t index_at(const Tensor& t, int64_t offset) {
   return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
 }
 
+/// Element offset of the i-th position (row-major) of `sizes` under `strides`.
+inline int64_t offset_of(int64_t i, const Dims& sizes, const Dims& strides) {
+  int64_t o = 0;
+  for (int d = sizes.n; d-- > 0;) {
+    o += i % sizes[d] * strides[d];
+    i /= sizes[d];
+  }
+  return o;
+}
+
 // Source of the exception's type: PyTorch raises RuntimeError in gather and scatter, IndexError elsewhere.
 inline int64_t checked_along(int64_t i, int64_t n, int d) {
   check(i >= 0 && i < n, "index ", i, " is out of bounds for dimension ", d, " with size ", n);

@@ -1,5 +1,6 @@
 #include "framework/ops/linalg_lu.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "framework/core/scratch.h"
@@ -27,6 +28,44 @@ template <class T> int factored(const Matrices& m, T* lu, int* pivots) {
 }
 double cube(const Matrices& m) { return double(m.rows) * m.cols * std::min(m.rows, m.cols); }
 
+// Few rows, which LAPACK would go over again and again: their square at the beginning is factored by it, and the columns behind are solved for some at
+// a time, while they lie row by row.
+bool is_wide(const Matrices& m) {
+  constexpr int kFewRows = 64, kTimes = 8;
+  return m.rows > 0 && m.rows <= kFewRows && m.cols >= kTimes * kFewRows;
+}
+template <class T> int factored_wide(const Matrices& m, const T* x, T* lu, int* pivots) {
+  constexpr int64_t kColumns = 256;  // with as many rows they fill half of a first-level cache, or a part of the second
+  const int64_t n = m.rows, cols = m.cols;
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < n; i++) lu[j * m.ld + i] = x[i * cols + j];
+  Matrices square = m;
+  square.cols = m.rows;
+  openblas();
+  const int info = factored<T>(square, lu, pivots);
+  Scratch<int64_t> order(n);
+  std::iota(order.begin(), order.end(), int64_t(0));
+  for (int64_t i = 0; i < n; i++) std::swap(order[i], order[pivots[i] - 1]);
+  parallel_for((cols - n + kColumns - 1) / kColumns, kGrain / (kColumns * n), [&](int64_t b, int64_t e) {
+    Scratch<T> some(n * kColumns);
+    for (int64_t first = n + b * kColumns; first < std::min(n + e * kColumns, cols); first += kColumns) {
+      const int64_t width = std::min(kColumns, cols - first);
+      for (int64_t i = 0; i < n; i++) {
+        T* __restrict row = some.data() + i * kColumns;
+        std::copy_n(x + order[i] * cols + first, width, row);
+        for (int64_t k = 0; k < i; k++) {
+          const T factor = lu[k * m.ld + i];
+          const T* __restrict above = some.data() + k * kColumns;
+          for (int64_t c = 0; c < width; c++) row[c] -= factor * above[c];
+        }
+      }
+      for (int64_t c = 0; c < width; c++)
+        for (int64_t i = 0; i < n; i++) lu[(first + c) * m.ld + i] = some[i * kColumns + c];
+    }
+  });
+  return info;
+}
+
 // The first matrix of the batch that says something. Returns its message's beginning.
 struct Trouble {
   int64_t at = -1;
@@ -53,6 +92,12 @@ void lu_factor(const LuFactorEx& op, Inputs in, Outputs out) {
       lu.store_info(out[2].data<int>() + first, count);
     });
     if (done) return;
+    if (is_wide(m)) {
+      const Tensor x = row_major(in[0]);
+      for (int64_t i = 0; i < m.batch; i++)
+        out[2].data<int>()[i] = factored_wide<T>(m, x.data<T>() + i * m.rows * m.cols, m.at<T>(out[0], i), out[1].data<int>() + i * k);
+      return;
+    }
     run_copy(in[0], out[0]);
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       out[2].data<int>()[i] = factored<T>(m, m.at<T>(out[0], i), out[1].data<int>() + i * k);

@@ -218,6 +218,18 @@ bool lies_across(const Tensor& t, const Tensor& out) {
   return false;
 }
 
+// Whether t and the result, both dense, share runs that are shorter than a vector, while their other axes are in another order: then a copy of t costs
+// less than to go from run to run.
+bool lies_in_short_runs(const Tensor& t, const Tensor& out) {
+  constexpr int64_t kLarge = 64 << 20;
+  const int64_t item = int64_t(size_of(t.dtype()));
+  if (!(t.sizes() == out.sizes()) || t.strides() == out.strides() || t.numel() < kTile || t.numel() * item > kLarge) return false;
+  int64_t run = 1;
+  for (int d = out.ndim(); d-- > 0;)
+    if (out.sizes()[d] > 1 && out.strides()[d] == run && t.strides()[d] == run) run *= out.sizes()[d], d = out.ndim();
+  return run > 1 && run * item < kVecBytes && is_non_overlapping_and_dense(t.sizes(), t.strides()) && is_non_overlapping_and_dense(out.sizes(), out.strides());
+}
+
 // Runs `loop` over lines of `type` that lie side by side, or are one number each; false where they do not, or are so short or so long that it does not pay.
 bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
   constexpr int64_t kLongLine = 2048;
@@ -322,10 +334,10 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       loop(op, out.raw() + b * item, at, fixed, e - b);
     });
   }
-  auto across = [&](const Tensor& t) { return t && lies_across(t, out); };
+  auto across = [&](const Tensor& t) { return t && (lies_across(t, out) || lies_in_short_runs(t, out)); };
   if (std::any_of(in.begin(), in.end(), across)) {
     Tensor laid[kMaxOperands];
-    for (size_t k = 0; k < in.size(); k++) laid[k] = across(in[k]) ? copied(in[k], Meta(out.sizes(), in[k].dtype())) : in[k];
+    for (size_t k = 0; k < in.size(); k++) laid[k] = !across(in[k]) ? in[k] : copied(in[k], lies_across(in[k], out) ? Meta(out.sizes(), in[k].dtype()) : Meta(out.sizes(), out.strides(), in[k].dtype(), {}));
     return run_pointwise(name, loops, compute, op, std::span<const Tensor>(laid, in.size()), out);
   }
   Space space = make_space(in, out);

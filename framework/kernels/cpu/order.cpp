@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "framework/core/scratch.h"
-#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/indexing.h"
 #include "framework/kernels/cpu/numbers.h"
+#include "framework/kernels/cpu/sort_lines.h"
+#include "framework/ops/index.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -24,11 +27,6 @@ struct Split {
     for (int i = 0; i < sizes.n; i++) (i < d ? outer : i == d ? n : inner) *= sizes[i];
   }
 };
-
-template <class T> bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
-  else return false;
-}
 
 constexpr int64_t kColumns = 256;  // columns that run down together
 
@@ -178,45 +176,54 @@ template <class F> void pick(const Tensor& x, int64_t dim, Outputs out, F&& rank
 size_t middle(size_t n, size_t nans) { return nans ? n - nans : (n - 1) / 2; }
 size_t middle_of_numbers(size_t n, size_t nans) { return nans == n ? 0 : (n - nans - 1) / 2; }
 
-// Hoare's selection with the median of three as pivot, so that of equal numbers the index is PyTorch's. Source: ATen/native/SortingUtils.h.
-template <class T> void select_kth(Scratch<T>& v, Scratch<int64_t>& at, int64_t k) {
-  auto above = [&](T a, T b) { return (is_nan(a) && !is_nan(b)) || a > b; };
-  auto exchange = [&](int64_t i, int64_t j) { std::swap(v[i], v[j]), std::swap(at[i], at[j]); };
-  for (int64_t low = 0, high = int64_t(v.size()) - 1; high > low;) {
-    if (high == low + 1) {
-      if (above(v[low], v[high])) exchange(low, high);
-      return;
-    }
-    exchange(low + (high - low) / 2, low + 1);
-    if (above(v[low + 1], v[high])) exchange(low + 1, high);
-    if (above(v[low], v[high])) exchange(low, high);
-    if (above(v[low + 1], v[low])) exchange(low + 1, low);
-    int64_t i = low + 1, j = high;
-    for (const T pivot = v[low];;) {
-      do i++; while (above(pivot, v[i]));
-      do j--; while (above(v[j], pivot));
-      if (j < i) break;
-      exchange(i, j);
-    }
-    exchange(low, j);
-    if (j <= k) low = i;
-    if (j >= k) high = j - 1;
+void find_in_lines(const Tensor& given, int64_t dim, const Wanted& w, const Tensor& numbers, const Tensor& places) {
+  const Tensor x = one_axis(given);
+  const int d = wrap_dim(dim, x.ndim(), "sort");
+  // Equal lines are looked at once.
+  Dims once = x.sizes();
+  for (int i = 0; i < x.ndim(); i++)
+    if (i != d && x.strides()[i] == 0) once[i] = 1;
+  if (!(once == x.sizes())) {
+    Dims found = once;
+    found[d] = w.count;
+    const Tensor some[] = {empty(found, numbers.dtype()), empty(found, DType::int64)};
+    find_in_lines(alias(x, once, x.strides(), x->offset), dim, w, some[0], some[1]);
+    return run_copy(some[0], numbers), run_copy(some[1], places);
   }
+  if (w.order == Order::stable && x.strides()[d] == 0) {  // numbers that are one in memory
+    Dims strides(x.ndim(), 0);
+    strides[d] = 1;
+    const Tensor counted = empty(Dims{w.n}, DType::int64);
+    std::iota(counted.data<int64_t>(), counted.data<int64_t>() + w.n, int64_t(0));
+    return run_copy(x, numbers), run_copy(alias(counted, x.sizes(), strides, counted->offset), places);
+  }
+  by_class(x.dtype(), [&]<class T>(TypeTag<T>) { LinesSorter<T>(x, numbers, places, d, w).run(); });
 }
-
+void sort(const Sort& op, Inputs in, Outputs out) {
+  check<NotImplemented>(!is_complex(in[0].dtype()), "sort: not implemented for '", name_of(in[0].dtype()), "'");
+  if (out[0].numel() == 0) return;
+  const int64_t n = size_along(in[0], op.dim);
+  find_in_lines(in[0], op.dim, {Order::stable, op.descending, n, 0, n}, one_axis(out[0]), one_axis(out[1]));
+}
+void topk(const Topk& op, Inputs in, Outputs out) {
+  check<NotImplemented>(!is_complex(in[0].dtype()), "topk: not implemented for '", name_of(in[0].dtype()), "'");
+  if (out[0].numel() == 0) return;
+  const int64_t k = in[0].ndim() ? op.k : 1;  // a 0-d tensor is its own, whatever k
+  find_in_lines(in[0], op.dim, {op.sorted ? Order::sorted : Order::unsorted, op.largest, size_along(in[0], op.dim), 0, k}, one_axis(out[0]), one_axis(out[1]));
+}
 void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
-  by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
-    for_lines<T>(in[0], op.dim, [&](const Scratch<T>& line, int64_t l) {
-      Scratch<T> v = line;
-      Scratch<int64_t> at(line.size());
-      std::iota(at.begin(), at.end(), int64_t(0));
-      select_kth(v, at, op.k - 1);
-      out[1].data<int64_t>()[l] = at[op.k - 1];
-      put(out[0], l, v[op.k - 1]);
-    });
-  });
+  const int64_t n = size_along(in[0], op.dim), k = op.k - 1;
+  const bool descending = k > n / 2;
+  auto with_axis = [&](const Tensor& t) {
+    Dims sizes = t.sizes(), strides = t.strides();
+    const int d = wrap_dim(op.dim, in[0].ndim(), "kthvalue");
+    if (!op.keepdim) sizes.insert(d, 1), strides.insert(d, 1);
+    return alias(t, sizes, strides, t->offset);
+  };
+  find_in_lines(in[0], op.dim, {Order::kth, descending, n, descending ? n - 1 - k : k, 1}, with_axis(out[0]), with_axis(out[1]));
 }
+
 void median_dim(const MedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle); }
 void nanmedian_dim(const NanmedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle_of_numbers); }
 
@@ -276,6 +283,8 @@ void mode(const ModeValue& op, Inputs in, Outputs out) {
 const bool bound = [] {
   set_kernel<Cummax, cummax>(DeviceType::cpu);
   set_kernel<Cummin, cummin>(DeviceType::cpu);
+  set_kernel<Sort, sort>(DeviceType::cpu);
+  set_kernel<Topk, topk>(DeviceType::cpu);
   set_kernel<Kthvalue, kthvalue>(DeviceType::cpu);
   set_kernel<Median, median>(DeviceType::cpu);
   set_kernel<MedianDim, median_dim>(DeviceType::cpu);

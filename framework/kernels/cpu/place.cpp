@@ -1,10 +1,60 @@
 #include "framework/ops/place.h"
 
+#include <algorithm>
+
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/indexing.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
+
+// The places in x of a row-major index into it; nothing is read or written where one lies outside.
+Scratch<int64_t> places_in(const Tensor& x, const Tensor& given) {
+  const Tensor index = row_major(given);
+  const int64_t size = x.numel(), count = index.numel();
+  const int64_t* at = index.data<int64_t>();
+  if (!in_range(at, count, size, true))
+    for (int64_t i = 0; i < count; i++)
+      check<IndexError>(at[i] >= -size && at[i] < size, "out of range: tried to access index ", at[i], " on a tensor of ", size, " elements.");
+  Scratch<int64_t> places(count);
+  const bool dense = x.is_contiguous();
+  const Dims sizes = x.sizes(), strides = x.strides();
+  parallel_for(count, kGrain / 4, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) places[i] = at[i] < 0 ? at[i] + size : at[i];
+    for (int64_t i = b; !dense && i < e; i++) places[i] = offset_of(places[i], sizes, strides);
+  });
+  return places;
+}
+
+// So many numbers of a tensor that is not dense are read faster from a dense copy.
+bool are_many(const Tensor& index, const Tensor& x) { return index.numel() > x.numel() / 4; }
+
+void take(const Take&, Inputs in, Outputs out) {
+  const Tensor x = are_many(in[1], in[0]) ? row_major(in[0]) : in[0];
+  const Scratch<int64_t> places = places_in(x, in[1]);
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
+    const T* from = x.data<T>();
+    T* to = out[0].data<T>();
+    parallel_for(int64_t(places.size()), kGrain / 4, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) to[i] = from[places[i]];
+    });
+  });
+}
+
+void put_at(const Put& op, Inputs in, Outputs out) {
+  const Tensor source = row_major(in[2]);
+  scattered(in, out[0], false, [&](const Tensor& to) {
+    const Scratch<int64_t> places = places_in(to, in[1]);
+    visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
+      T* y = to.data<T>();
+      const T* from = source.data<T>();
+      const auto n = int64_t(places.size());
+      if (op.accumulate) for (int64_t i = 0; i < n; i++) add_to(y[places[i]], from[i]);
+      else for (int64_t i = 0; i < n; i++) y[places[i]] = from[i];
+    });
+  });
+}
 
 void check_index(const CheckIndex& op, Inputs in, Outputs out) {
   const Tensor index = row_major(in[0]);
@@ -33,6 +83,8 @@ void mask_positions(const MaskPositions& op, Inputs in, Outputs out) {
 }  // namespace
 
 static const bool registered = [] {
+  set_kernel<Take, take>(DeviceType::cpu);
+  set_kernel<Put, put_at>(DeviceType::cpu);
   set_kernel<CheckIndex, check_index>(DeviceType::cpu);
   set_kernel<MaskPositions, mask_positions>(DeviceType::cpu);
   return true;

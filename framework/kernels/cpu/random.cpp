@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/core/generator.h"
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -95,12 +96,12 @@ void uniform(const Uniform& op, Inputs, Outputs out) {
 }
 
 // PyTorch's order for 16 elements and more: all uniforms first, then Box-Muller in blocks of 16 (8 radii, 8 angles).
-template <class T> void normal_block(T* p, double mean, double std) {
+void normal_block(double* p, double mean, double std) {
   for (int j = 0; j < 8; j++) {
-    T u1 = T(1) - p[j], u2 = p[j + 8];
-    T radius = std::sqrt(T(-2) * std::log(u1)), theta = T(2 * M_PI) * u2;
-    p[j] = radius * std::cos(theta) * T(std) + T(mean);
-    p[j + 8] = radius * std::sin(theta) * T(std) + T(mean);
+    double u1 = 1 - p[j], u2 = p[j + 8];
+    double radius = std::sqrt(-2 * std::log(u1)), theta = 2 * M_PI * u2;
+    p[j] = radius * std::cos(theta) * std + mean;
+    p[j + 8] = radius * std::sin(theta) * std + mean;
   }
 }
 
@@ -186,14 +187,21 @@ template <class T> void normal_fill(T* p, int64_t n, Generator& g, double mean, 
 }
 // The half precisions draw 16 numbers for each block, and 16 more for the last 16 elements where some are left over.
 template <class T> void normal_fill_half(T* p, int64_t n, Generator& g, double mean, double std) {
-  auto block = [&](int64_t at) {
-    float wide[16];
-    for (float& v : wide) v = g.uniform_float();
-    normal_block(wide, mean, std);
-    for (int j = 0; j < 16; j++) p[at + j] = T(wide[j]);
+  constexpr int64_t kBlocks = 32;
+  const Converter narrow = converter(DType::float32, dtype_of<T>());
+  auto fill = [=](const uint32_t* words, int64_t blocks, T* to) {
+    float wide[16 * kBlocks];
+    for (int64_t j = 0; j < 16 * blocks; j++) wide[j] = Generator::to_float(words[j]);
+    normal_blocks(wide, blocks, float(mean), float(std));
+    narrow(wide, 1, to, 1, 16 * blocks);
   };
-  for (int64_t i = 0; i + 16 <= n; i += 16) block(i);
-  if (n % 16) block(n - 16);
+  draw(g, n / 16, 16, [=](const uint32_t* words, int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i += kBlocks) fill(words + 16 * (i - b), std::min(kBlocks, e - i), p + 16 * i);
+  });
+  if (n % 16 == 0) return;
+  uint32_t words[16];
+  g.random(words, 16);
+  fill(words, 1, p + n - 16);
 }
 void normal(const Normal& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
@@ -378,9 +386,20 @@ void scale_masked(const Tensor& x, const bool* mask, double keep, const Tensor& 
     if constexpr (std::is_same_v<T, double>) {
       const double scale = 1 / keep;
       for (int64_t i = b; i < e; i++) q[i] = p[i] * (bytes[i] * scale);
-    } else {
+    } else if constexpr (std::is_same_v<T, float>) {
+      const float scale = 1.0f / float(keep);
+      for (int64_t i = b; i < e; i++) q[i] = p[i] * (float(bytes[i]) * scale);
+    } else {  // some at a time, which convert in vectors
+      constexpr int64_t kSome = 256;
       const float scale = float(T(1.0f / float(keep)));
-      for (int64_t i = b; i < e; i++) q[i] = T(float(p[i]) * (float(bytes[i]) * scale));
+      const Converter widen = converter(dtype_of<T>(), DType::float32), narrow = converter(DType::float32, dtype_of<T>());
+      float some[kSome];
+      for (int64_t i = b; i < e; i += kSome) {
+        const int64_t m = std::min(kSome, e - i);
+        widen(p + i, 1, some, 1, m);
+        for (int64_t j = 0; j < m; j++) some[j] *= float(bytes[i + j]) * scale;
+        narrow(some, 1, q + i, 1, m);
+      }
     }
   };
   by_float(x.dtype(), run);

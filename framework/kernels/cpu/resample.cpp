@@ -332,9 +332,24 @@ void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
   });
 }
 
-void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
+// What `t` reads of x, row-major: of a tensor that is not, where they are few, these places alone, one beside the other.
+Tensor places_read(Taps& t, const Tensor& x, int64_t dim) {
+  constexpr int64_t kFew = 64;
+  const int d = wrap_dim(dim, x.ndim(), "interpolate");
+  if (x.is_contiguous() || t.count() > std::min(kFew, x.sizes()[d] / 4)) return row_major(x);
+  Dims sizes = x.sizes(), place = sizes;
+  sizes[d] = t.count(), place[d] = 1;
+  const Tensor y = empty(sizes, x.dtype());
+  for (int64_t k = 0; k < t.count(); k++) {
+    run_copy(alias(x, place, x.strides(), x->offset + t.from[k] * x.strides()[d]), alias(y, place, y.strides(), y->offset + k * y.strides()[d]));
+    t.from[k] = k;
+  }
+  return y;
+}
+
+void run(const char* op, Taps t, const Tensor& given, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
-  Tensor x = row_major(given);
+  const Tensor x = places_read(t, given, dim);
   Axis split(x.sizes(), dim, op);
   if (t.copies)
     return by_item_size(size_of(x.dtype()), [&](auto tag) {

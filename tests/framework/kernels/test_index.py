@@ -113,3 +113,17 @@ def test_sorting_numbers_of_few_digits(n, dtype):
             results[-1] += [F.topk(t.float(), 4).values, F.topk(t.float(), 4, largest=False).values]
     for expected, got in zip(*results):
         np.testing.assert_array_equal(got.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("shape", [(40, 5, 7), (3, 33, 2), (300, 2, 20)])
+def test_the_last_axis_of_what_is_permuted(shape):
+    """Numbers that are neighbours in memory are read together."""
+    x = torch.randn(shape, generator=torch.manual_seed(0))
+    i = torch.randint(-shape[0], shape[0], (300,), generator=torch.manual_seed(1))
+    for order in ((1, 2, 0), (2, 1, 0)):
+        for of in (lambda i: i, lambda i: i[:6].reshape(2, 3), lambda i: i[:6].reshape(2, 3).t(), lambda i: i[::2]):
+            theirs, ours = x.permute(order)[..., of(i)], to_weir(x).permute(order)[..., of(to_weir(i))]
+            assert_close(ours, theirs)
+            assert tuple(ours.stride()) == tuple(theirs.stride())
+    with pytest.raises(IndexError):
+        to_weir(x).permute(1, 2, 0)[..., to_weir(i + shape[0])]

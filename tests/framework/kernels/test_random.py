@@ -27,8 +27,8 @@ def test_uniform_and_normal_of_any_size(dtype, n):
     np.testing.assert_array_equal(*both(lambda f, t: f.rand(n, dtype=t), dtype))
     np.testing.assert_array_equal(*both(lambda f, t: f.empty(n, dtype=t).uniform_(-0.3, 0.7), dtype))
     actual, expected = both(lambda f, t: f.randn(n, dtype=t), dtype)
-    # PyTorch's half precisions and its fewer than 16 numbers are scalar code of another libm.
-    if dtype == "float32" and n >= 16:
+    # PyTorch's fewer than 16 numbers, and its doubles, are scalar code of another libm.
+    if dtype != "float64" and n >= 16:
         np.testing.assert_array_equal(actual, expected)
     np.testing.assert_allclose(actual, expected, rtol=1e-5 if dtype.endswith(("32", "64")) else 2**-7, atol=1e-6)  # a step of the half precisions
 

@@ -151,3 +151,13 @@ def test_circular_pads_of_more_than_a_crop_leaves(pad, shape):
             weir.nn.functional.pad(weir.ones(shape), pad, mode="circular")
     else:
         check(lambda F, x: F.pad(x, pad, mode="circular"), shape)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "linear", "area"])
+def test_few_places_of_what_is_not_dense(mode):
+    """They are read where they lie."""
+    def everything(t, x):
+        f = t.nn.functional.interpolate
+        found = [f(y, size=n, mode=mode) for y in (x.transpose(1, 2)[:, :, :500], x.transpose(0, 2).transpose(0, 1), x[..., ::2]) for n in (1, 5, 20)]
+        return found + [f(x.transpose(1, 2), size=7, mode=mode, align_corners=True) for _ in range(mode == "linear")]
+    assert_same(everything, torch.randn(2, 600, 3, generator=torch.manual_seed(0)).requires_grad_(), order=1)

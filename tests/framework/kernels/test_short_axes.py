@@ -142,3 +142,13 @@ def test_lines_beside_a_number_or_a_row_of_their_own(columns, dtype):
     given = (x, number, row, other, wide)
     for call in calls:
         same(call(torch, *given), call(weir, *map(to_weir, given)))
+
+
+@pytest.mark.parametrize("channels", [2, 3, 8, 12])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+def test_short_runs_in_another_order(channels, dtype):
+    expected, got = (x.to(memory_format=t.channels_last) for x, t in zip(pair(2, channels, 20, 20, dtype=dtype), (torch, weir)))
+    for f in (lambda x: x * x.transpose(-1, -2), lambda x: x.transpose(-1, -2) + x[:, :1], lambda x: x.transpose(0, 1).transpose(0, 1).transpose(-1, -2) * 2.5):
+        e, g = f(expected), f(got)
+        same(e, g)
+        assert tuple(e.stride()) == tuple(g.stride())

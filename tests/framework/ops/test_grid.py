@@ -93,3 +93,14 @@ def test_second_derivatives(mode):
     x = weir.randn(1, 2, 4, 5, dtype=weir.float64, requires_grad=True)
     grid = (weir.rand(1, 2, 3, 2, dtype=weir.float64) * 1.6 - 0.8).requires_grad_()
     assert weir.autograd.gradgradcheck(lambda x, g: weir.grid_sampler_2d(x, g, mode, 0, True), (x, grid))
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+def test_few_points_of_what_is_not_dense(mode, padding):
+    """They are read where they lie."""
+    def everything(t, x, v, g):
+        turned = [x.permute(1, 2, 3, 0).contiguous().permute(3, 0, 1, 2), x.transpose(2, 3), x[:, ::2], x[..., ::2], x[:1].expand(2, 3, 20, 30)]
+        found = [t.grid_sampler(y, g, mode, padding, True) for y in turned]
+        return found + [t.grid_sampler(v.transpose(1, 4), g.reshape(2, 2, 1, 2, 2)[..., [0, 1, 0]], mode, padding, False) for _ in range(mode < 2)]
+    assert_same(everything, torch.randn(2, 3, 20, 30), torch.randn(2, 9, 8, 7, 3), torch.rand(2, 2, 2, 2) * 2.4 - 1.2, order=0)

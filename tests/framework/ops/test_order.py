@@ -79,3 +79,38 @@ def test_running_extremes_of_some_lines(lines, dtype):
     for name in ("cummax", "cummin"):
         for dim in (0, 1):
             assert_same(getattr(weir, name)(to_weir(x), dim), getattr(torch, name)(x, dim))
+
+
+def short_lines(n, dtype, ties):
+    g = torch.manual_seed(n)
+    x = torch.randint(-3, 4, (5, n, 9), generator=g).double() if ties else torch.randn(5, n, 9, dtype=torch.float64, generator=g) * 100
+    if ties and dtype.is_floating_point:
+        x[x == 2] = NAN
+        x[x == 0] = -0.0
+        x[::2][x[::2] == 0] = 0.0
+    return x.to(dtype)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.int64, torch.int16, torch.bool])
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 31, 32, 33])
+def test_lines_side_by_side(n, dtype, ties):
+    """Of few numbers each, along any axis of any strides: of equal numbers the same as PyTorch's."""
+    def everything(t, x):
+        turned = x.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+        found = []
+        for y, dim in ((x, 1), (turned, 1), (x.transpose(1, 2), 2), (x.transpose(0, 1)[:, ::2], 0), (x[:, :, 0], 1)):
+            found += [*t.sort(y, dim=dim, stable=True), *t.sort(y, dim=dim, descending=True, stable=True)]
+            if y.dtype != t.bool:
+                for k in {1, (n + 1) // 2, n}:
+                    found += [*t.topk(y, k, dim), *t.topk(y, k, dim, largest=False), *t.kthvalue(y, k, dim), *t.kthvalue(y, k, dim, keepdim=True)]
+        return found
+    assert_same(everything, short_lines(n, dtype, ties), order=0, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_numbers_and_lines_that_repeat(descending):
+    def everything(t, x):
+        spread = [x.expand(4, 3, 50), x.expand(4, 3, 50).transpose(0, 2), x[0, :, :1].expand(3, 40), x[0, 0, 0].expand(3, 5)]
+        return [part for y in spread for dim in (0, 1) for part in t.sort(y, dim=dim, descending=descending, stable=True)] + [*t.topk(spread[0], 2, 1)]
+    assert_same(everything, torch.randn(1, 3, 50, generator=torch.manual_seed(0)), order=0, rtol=0, atol=0)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 V, A, T = torch.randn(3), torch.randn(3, 4), torch.randn(2, 3, 4)
@@ -38,3 +39,35 @@ def test_as_pytorch(name):
 @pytest.mark.parametrize("dim", [None, 0])
 def test_take_along_dim_by_int32_only_of_flat_tensors(index, dim):
     assert_same(lambda t, x, i: t.take_along_dim(x, i, dim), torch.arange(5.0), torch.tensor(index, dtype=torch.int32))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bool, torch.complex64])
+@pytest.mark.parametrize("count", [3, 200])
+def test_places_of_what_is_not_dense(dtype, count):
+    """A few are read and written where they lie."""
+    index = torch.randint(-60, 60, (count,), generator=torch.manual_seed(0)).unique()
+
+    def everything(t, x, i):
+        found, values = [], x.reshape(-1)[:1].expand(i.shape) if x.dtype == t.bool else x.reshape(-1)[: i.numel()]
+        for y in (x.transpose(0, 2), x.transpose(0, 1), x.clone().permute(1, 2, 0), x[0, 0, :1].expand(5, 4, 3)):
+            found += [t.take(y, i), t.put(y, i, values)]
+            if not t.is_complex(y):
+                found += [y.put(t.cat([i, i]), t.cat([values, values]), accumulate=True)]
+        z = x.clone().permute(2, 0, 1)
+        return found + [z.put_(i, values), z.put_(i, values, accumulate=True)]
+    x = torch.randn(3, 4, 5, generator=torch.manual_seed(1)).to(dtype)
+    assert_same(everything, x.requires_grad_() if x.is_floating_point() else x, index, order=2, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("at", [60, -61])
+def test_nothing_is_put_where_a_place_lies_outside(at):
+    x = weir.arange(60).reshape(5, 12).t()
+    for call in (lambda: x.put_(weir.tensor([3, at]), weir.tensor([-1, -1])), lambda: weir.take(x, weir.tensor([3, at]))):
+        with pytest.raises(IndexError, match=f"tried to access index {at} on a tensor of 60 elements"):
+            call()
+    assert x.min() == 0 and x._version == 0
+
+
+def test_what_is_put_counts_as_written_once():
+    x = weir.zeros(4, 5).t()
+    assert x.put_(weir.tensor([1]), weir.ones(1)) is x and x._version == 1 and x[0, 1] == 1

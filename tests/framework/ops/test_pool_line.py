@@ -13,6 +13,8 @@ POOLS = {
     "maxima": lambda t, x: t.nn.functional.max_pool1d(x, 3, 2, 1), "dilated maxima": lambda t, x: t.nn.functional.max_pool1d(x, 2, None, 0, 3, True),
     "maxima of tiles": lambda t, x: t.nn.functional.max_pool1d(x, 3), "overlapping maxima": lambda t, x: t.max_pool1d(x, 4, 2), "rounded up": lambda t, x: t.max_pool1d(x, 4, 4, 0, 1, True),
     "maxima apart": lambda t, x: t.max_pool1d(x, 2, 3, 0, 4), "each number": lambda t, x: t.max_pool1d(x, 1, 2), "maxima beside NaN": lambda t, x: t.max_pool1d(t.where(x > 1, x * float("nan"), x), 2),
+    "maxima of halves": lambda t, x: t.max_pool1d(x.half(), 3, 2, 1), "dilated maxima beside padding": lambda t, x: t.max_pool1d(x.double(), 4, 3, 2, 3, True),
+    "one by one beside padding": lambda t, x: t.max_pool1d(x, 5, 1, 2), "wider than the line": lambda t, x: t.max_pool1d(x, 20, 1, 10), "wider than the padded line": lambda t, x: t.max_pool1d(x, 50, 1, 3),
     "maxima and places": lambda t, x: t.nn.functional.max_pool1d(x, 3, return_indices=True),
     "maxima and places by name": lambda t, x: t.max_pool1d_with_indices(x, (2,), stride=[3]),
 }

@@ -35,7 +35,7 @@ def test_an_index_fills_all_that_share_its_memory(dim, sizes, strides):
 
 @pytest.mark.parametrize("name, call", {
     "itself": lambda x: x.copy_(x), "a view of itself": lambda x: x.copy_(x[:]), "another": lambda x: x.copy_(x + 1), "a part of itself": lambda x: x.copy_(x[:1]),
-    "a number": lambda x: x.fill_(7), "a tensor's number": lambda x: x.fill_(x.sum())}.items())
+    "zero": lambda x: x.zero_(), "a number": lambda x: x.fill_(7), "a tensor's number": lambda x: x.fill_(x.sum())}.items())
 def test_only_a_copy_of_itself_or_a_number_is_taken(name, call):
     assert outcome(weir, (3, 2), (0, 1), call) == outcome(torch, (3, 2), (0, 1), call)
 

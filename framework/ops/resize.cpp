@@ -1,0 +1,42 @@
+#include "framework/ops/resize.h"
+
+#include "framework/autograd/variable.h"
+#include "framework/graph/trace.h"
+#include "framework/op/copy.h"
+#include "framework/ops/factory.h"
+
+namespace weir {
+namespace {
+
+MemoryFormat suggested_format(const Tensor& t) {
+  if (!suggests_channels_last(t.sizes(), t.strides())) return MemoryFormat::contiguous;
+  return t.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d;
+}
+
+}  // namespace
+
+void resize_to(const Tensor& t, const Dims& sizes, std::optional<Dims> strides, std::optional<MemoryFormat> format) {
+  if (format) {
+    const Meta m = in_format({sizes, t.dtype(), t.device()}, format, "resize_");
+    strides = m.row_major() ? contiguous_strides(sizes) : m.strides;
+  }
+  const bool same = t.sizes() == sizes;
+  if (same && !strides) return;
+  graph::check_place_is_known(t, "resize_ takes more of the memory of");
+  resize(t, sizes);
+  if (strides) {  // dense, as a memory format has it
+    check(strides->n == sizes.n, "resize_: ", strides->n, " strides for ", sizes.n, " sizes");
+    set_geometry(t, sizes, *strides, t->offset);
+  }
+  if (!same) bump_version(t);
+}
+
+Tensor ResizeAs::compose(Inputs in) const {
+  check(!requires_grad(in[0]), "cannot resize variables that require grad");
+  resize_to(in[0], in[1].sizes(), std::nullopt, memory_format == MemoryFormat::preserve ? suggested_format(in[1]) : memory_format);
+  return in[0];
+}
+
+static const ResizeOps::Registration ops;
+
+}  // namespace weir
