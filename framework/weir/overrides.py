@@ -12,7 +12,7 @@ import inspect
 import weir
 from weir import Tensor
 
-_state = {"active": False, "disabled": 0, "skip": False, "entered": 0}
+_state = {"active": False, "disabled": 0, "skip": False, "entered": 0, "running": None}
 _modes: list = []  # those in force, the innermost last; the one that answers a call is away meanwhile
 _admitted: set = set()  # classes of the package whose rule is asked as those of programs are
 
@@ -156,10 +156,15 @@ def _as_class(result, cls):
 
 def default_rule(cls, func, types, args=(), kwargs=None):
     """Tensor's own rule: func, whose results become instances of the subclass."""
-    if not all(issubclass(cls, t) for t in types):
+    before = _state["running"]
+    if not all(issubclass(cls, t) for t in types) or func is before:  # asked by what it calls: a function of another framework, which knows no such tensors
         return NotImplemented
-    with _no_torch_function():
-        result = func(*args, **(kwargs or {}))
+    _state["running"] = func
+    try:
+        with _no_torch_function():
+            result = func(*args, **(kwargs or {}))
+    finally:
+        _state["running"] = before
     if func in _plain_results():
         return result
     return _converted(result, cls)

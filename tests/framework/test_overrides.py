@@ -210,3 +210,10 @@ def test_tables_from_before_the_first_sparse_tensor_hold(subject):
     """With which methods begin to ask whether an argument is sparse."""
     done = subprocess.run([sys.executable, "-c", TABLE_FROM_BEFORE.replace("import torch\n", f"import {subject} as torch\n")], capture_output=True, text=True)
     assert done.stdout.split() == ["True", "True"], done.stderr
+
+
+@pytest.mark.parametrize("call", [lambda x: torch.add(x, 1), lambda x: torch.nn.functional.relu(x), lambda x: torch.ones(2) + x, lambda x: torch.stack([x, x]),
+                                  lambda x: torch.nn.Linear(2, 2)(x)])
+def test_functions_of_another_framework_refuse_our_tensors(call):
+    with pytest.raises(TypeError):
+        call(weir.ones(2))
