@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/arithmetic.h"
@@ -103,6 +104,16 @@ Md activation(const Tensor& t, const Tensor& other) {
   return channels_innermost(t) ? plain(t, other) : describe_any(t.sizes(), t.dtype());
 }
 
+// make(activation) of the layouts that the tensors have, or, where oneDNN has only its reference for them, of those that it likes best: lines with
+// channels innermost in groups took sixty times as long, and to bring them into another order costs less.
+template <class Make> auto in_quick_layouts(Make&& make) {
+  auto is_reference = [](const auto& pd) { return std::string_view(pd.impl_info_str()).starts_with("ref"); };
+  auto pd = make(activation);
+  if (!is_reference(pd)) return pd;
+  auto other = make([](const Tensor& t, const Tensor&) { return describe_any(t.sizes(), t.dtype()); });
+  return is_reference(other) ? pd : other;
+}
+
 Tensor scratch_of(const Entry& e) {
   size_t n = e.scratch.get_size();
   return n ? empty(Dims{int64_t(n)}, DType::uint8) : Tensor();
@@ -135,16 +146,19 @@ Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bo
   Key key = key_of('f', op, x, w, out, b);
   key << int64_t(bool(then.scale) + 2 * bool(then.other) + 4 * then.relu);
   return cached<Entry>(key, [&] {
-    Md src = activation(x, out), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out, x);
-    Md bias = b ? describe(Dims{w.sizes()[0]}, Dims{1}, x.dtype()) : Md();
-    auto pad = list(op.padding);
-    Steps steps(then, out, dst);
-    auto attr = attributes();
-    attr.set_post_ops(steps.all);
-    convolution_forward::primitive_desc pd(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, src, wei, bias, dst,
-                                           list(op.stride), list(op.dilation, 1), pad, pad, attr);
-    return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc(), steps.channel,
-                 then.other ? pd.dst_desc() : Md()};
+    const Md wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), bias = b ? describe(Dims{w.sizes()[0]}, Dims{1}, x.dtype()) : Md();
+    const auto pad = list(op.padding);
+    Md channel;
+    auto pd = in_quick_layouts([&](auto&& layout) {
+      const Md dst = layout(out, x);
+      const Steps steps(then, out, dst);
+      channel = steps.channel;
+      auto attr = attributes();
+      attr.set_post_ops(steps.all);
+      return convolution_forward::primitive_desc(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, layout(x, out), wei, bias, dst, list(op.stride),
+                                                 list(op.dilation, 1), pad, pad, attr);
+    });
+    return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc(), channel, then.other ? pd.dst_desc() : Md()};
   });
 }
 
@@ -173,10 +187,13 @@ template <class Op> convolution_forward::primitive_desc hint(const Op& op, const
 // oneDNN's right padding need not equal the left one: a transposed convolution with output_padding reads less.
 void backward_input(const ConvolutionInput& op, const Tensor& dy, const Tensor& w, const Tensor& dx) {
   auto& e = cached<Entry>(key_of('i', op, dy, w, dx, false), [&] {
-    Md src = activation(dx, dy), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(dy, dx);
-    auto pad = list(op.padding);
-    convolution_backward_data::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
-                                                 hint(op, src, wei, dst), attributes());
+    const Md wei = describe_any(grouped(w.sizes(), op.groups), w.dtype());
+    const auto pad = list(op.padding);
+    auto pd = in_quick_layouts([&](auto&& layout) {
+      const Md src = layout(dx, dy), dst = layout(dy, dx);
+      return convolution_backward_data::primitive_desc(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad, hint(op, src, wei, dst),
+                                                       attributes());
+    });
     return Entry{convolution_backward_data(pd), pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
   Operand src(plain(dx, dy), e.src, dx, false, e.move_src), wei(plain_weights(w, op.groups), e.weights, w, true, e.move_weights),
@@ -199,12 +216,14 @@ bool blocks_pay(const Dims& w, int64_t groups) {
 
 void backward_weight(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
   auto& e = cached<Entry>(key_of('w', op, x, dy, dw, false), [&] {
-    bool blocks = blocks_pay(dw.sizes(), op.groups);
-    Md src = blocks ? describe_any(x.sizes(), x.dtype()) : activation(x, dy), dst = blocks ? describe_any(dy.sizes(), dy.dtype()) : activation(dy, x);
-    Md wei = describe_any(grouped(dw.sizes(), op.groups), dw.dtype());
-    auto pad = list(op.padding);
-    convolution_backward_weights::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
-                                                    hint(op, src, wei, dst), attributes());
+    const bool blocks = blocks_pay(dw.sizes(), op.groups);
+    const Md wei = describe_any(grouped(dw.sizes(), op.groups), dw.dtype());
+    const auto pad = list(op.padding);
+    auto pd = in_quick_layouts([&](auto&& layout) {
+      const Md src = blocks ? describe_any(x.sizes(), x.dtype()) : layout(x, dy), dst = blocks ? describe_any(dy.sizes(), dy.dtype()) : layout(dy, x);
+      return convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad, hint(op, src, wei, dst),
+                                                          attributes());
+    });
     return Entry{convolution_backward_weights(pd), pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
   Operand src(plain(x, dy), e.src, x, true, e.move_src), wei(plain_weights(dw, op.groups), e.weights, dw, false, e.move_weights),

@@ -82,6 +82,7 @@ def test_linear_of_no_features_has_gradients(shape):
 
 def test_bfloat16_on_a_cpu_that_has_no_kernels_of_it():
     program = """
+import random
 import weir as torch
 torch.manual_seed(0)
 x, w, image, kernel = (torch.randn(s) for s in ((64, 96), (96, 48), (2, 8, 16, 16), (8, 8, 3, 3)))
@@ -108,6 +109,7 @@ def test_one_matrix_for_a_whole_batch(dtype, expanded):
 def test_no_everyday_product_or_convolution_runs_the_reference_of_a_library():
     """oneDNN takes nearly any strides, and multiplies those that it has no kernel for one number at a time: a thousand times as slow."""
     program = """
+import random
 import weir as torch
 F = torch.nn.functional
 for dtype in (torch.float32, torch.bfloat16):
@@ -131,6 +133,18 @@ for dtype in (torch.float32, torch.bfloat16):
             run(lambda x, w: F.conv2d(x.contiguous(memory_format=layout), w.contiguous(memory_format=of_weights), None, 3, 1), (2, 64, 1, 1), (64, 64, 3, 3))
     run(lambda x, w: F.conv1d(x, w), (2, 80, 100), (256, 80, 1))
     run(lambda x, w: F.conv1d(x, w, None, 5), (2, 1, 1000), (64, 1, 10))
+    run(lambda x, w: F.conv1d(x.transpose(1, 2), w, None, 1, 64, 1, 16), (2, 49, 128), (128, 8, 128))  # where a speech model's words stand
+    run(lambda x, w: F.conv1d(x.transpose(1, 2), w, None, 1, 15, 1, 32), (2, 60, 32), (32, 1, 31))
+draw = random.Random(0).choice
+for _ in range(60):  # of any kind
+    axes, groups = draw((1, 2, 3)), draw((1, 1, 2, 8))
+    kernel, stride = [draw((1, 2, 3, 5, 8)) for _ in range(axes)], draw((1, 2, 3))
+    sides = [k + draw((0, 5, 12)) for k in kernel]
+    def laid(t):
+        return draw((t, t.transpose(0, 1).contiguous().transpose(0, 1), t.movedim(1, -1).contiguous().movedim(-1, 1)))
+    f = getattr(F, draw(("conv%dd", "conv_transpose%dd")) % axes)
+    x, w = (laid(torch.randn(*s)).requires_grad_() for s in ((2, 16 * groups, *sides), (16 * groups, 16, *kernel)))
+    f(x, w, None, stride, groups=groups).sum().backward()
 """
     result = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ONEDNN_VERBOSE": "1"}, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
