@@ -6,7 +6,7 @@
 
 namespace weir {
 
-/// The name of the node that an op of such a name records, whose first input has `axes` axes and is a third one where `third`.
+/// The name of the node that an op of such a name records. `axes`: how many its first input has; `third`: whether it has a third one (a bias).
 inline std::string node_name(std::string_view op, int axes, bool third) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"adaptive_avg_pool_nd", "adaptive_avg_pool#d"}, {"avg_pool_nd", "avg_pool#d"}, {"batch_norm", "native_batch_norm"}, {"convolution_input", "convolution"},
