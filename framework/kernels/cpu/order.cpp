@@ -179,15 +179,11 @@ size_t middle_of_numbers(size_t n, size_t nans) { return nans == n ? 0 : (n - na
 void find_in_lines(const Tensor& given, int64_t dim, const Wanted& w, const Tensor& numbers, const Tensor& places) {
   const Tensor x = one_axis(given);
   const int d = wrap_dim(dim, x.ndim(), "sort");
-  // Equal lines are looked at once.
-  Dims once = x.sizes();
-  for (int i = 0; i < x.ndim(); i++)
-    if (i != d && x.strides()[i] == 0) once[i] = 1;
-  if (!(once == x.sizes())) {
-    Dims found = once;
+  if (const Tensor once = once_each(x, d); !(once.sizes() == x.sizes())) {  // equal lines are looked at once
+    Dims found = once.sizes();
     found[d] = w.count;
     const Tensor some[] = {empty(found, numbers.dtype()), empty(found, DType::int64)};
-    find_in_lines(alias(x, once, x.strides(), x->offset), dim, w, some[0], some[1]);
+    find_in_lines(once, dim, w, some[0], some[1]);
     return run_copy(some[0], numbers), run_copy(some[1], places);
   }
   if (w.order == Order::stable && x.strides()[d] == 0) {  // numbers that are one in memory

@@ -211,10 +211,7 @@ void gather(const Gather& op, Inputs in, Outputs out) {
 Tensor checked_index(const Tensor& given, const Tensor& self, int64_t dim) {
   Tensor index = one_axis(as_int64(given));
   if (index.numel() == 0) return index;
-  Dims once = index.sizes();
-  for (int d = 0; d < once.n; d++)
-    if (index.strides()[d] == 0) once[d] = 1;  // what an axis repeats is looked at once
-  check_all(alias(index, once, index.strides(), index->offset), size_along(self, dim), wrap_dim(dim, self.ndim(), "scatter"));
+  check_all(once_each(index), size_along(self, dim), wrap_dim(dim, self.ndim(), "scatter"));
   return index;
 }
 
