@@ -6,14 +6,11 @@
 #include "framework/ops/factory.h"
 
 namespace weir {
-namespace {
 
 MemoryFormat suggested_format(const Tensor& t) {
   if (!suggests_channels_last(t.sizes(), t.strides())) return MemoryFormat::contiguous;
   return t.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d;
 }
-
-}  // namespace
 
 void resize_to(const Tensor& t, const Dims& sizes, std::optional<Dims> strides, std::optional<MemoryFormat> format) {
   if (format) {

@@ -4,6 +4,9 @@
 
 namespace weir {
 
+/// The memory format that the strides of `t` suggest.
+MemoryFormat suggested_format(const Tensor& t);
+
 /// `t` gets `sizes` and, where told, strides or those of a memory format; as it is where it has the sizes and neither is told. New elements are undefined.
 void resize_to(const Tensor& t, const Dims& sizes, std::optional<Dims> strides, std::optional<MemoryFormat> format);
 
