@@ -8,12 +8,14 @@ A mode is a rule for all calls of its `with` block: while one is in force, funct
 import contextlib
 import functools
 import inspect
+import threading
 
 import weir
 from weir import Tensor
 
-_state = {"active": False, "disabled": 0, "skip": False, "entered": 0, "running": None}
+_state = {"active": False, "disabled": 0, "skip": False, "entered": 0}
 _modes: list = []  # those in force, the innermost last; the one that answers a call is away meanwhile
+_running = threading.local()  # `func`: what Tensor's own rule calls in this thread
 _admitted: set = set()  # classes of the package whose rule is asked as those of programs are
 
 
@@ -156,15 +158,15 @@ def _as_class(result, cls):
 
 def default_rule(cls, func, types, args=(), kwargs=None):
     """Tensor's own rule: func, whose results become instances of the subclass."""
-    before = _state["running"]
+    before = getattr(_running, "func", None)
     if not all(issubclass(cls, t) for t in types) or func is before:  # asked by what it calls: a function of another framework, which knows no such tensors
         return NotImplemented
-    _state["running"] = func
+    _running.func = func
     try:
         with _no_torch_function():
             result = func(*args, **(kwargs or {}))
     finally:
-        _state["running"] = before
+        _running.func = before
     if func in _plain_results():
         return result
     return _converted(result, cls)
