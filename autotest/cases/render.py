@@ -159,9 +159,11 @@ def _construction(spec: TensorSpec, case: Case) -> str:
     array = _numbers(spec, case)
     if array is None or array.size > _MAX_LITERAL:
         return f"torch.empty_strided({spec.size}, {spec.stride}, dtype=torch.{spec.dtype}{grad})  # values not shown"
-    literal = np.array2string(array, separator=", ", floatmode="unique", threshold=_MAX_LITERAL + 1)
-    literal = literal.replace("nan", "float('nan')").replace("inf", "float('inf')").replace("\n", "")
-    literal = _literal(array) if np.iscomplexobj(array) else literal
+    if np.iscomplexobj(array):
+        literal = _literal(array)
+    else:
+        literal = np.array2string(array, separator=", ", floatmode="unique", threshold=_MAX_LITERAL + 1)
+        literal = literal.replace("nan", "float('nan')").replace("inf", "float('inf')").replace("\n", "")
     layout = f"  # stride {spec.stride}, offset {spec.offset}" if array.ndim and not _dense(spec) else ""
     return f"torch.tensor({literal}, dtype=torch.{spec.dtype}{grad}){layout}"
 

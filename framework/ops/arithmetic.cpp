@@ -39,18 +39,15 @@ void make_one_width(Tensors& in, DType result) {
 void divide_halves(Tensors& in, bool floors) {
   GradMode off(false);
   const Tensor a = in[0], b = in[1], plain = a / b;
-  Tensor q = fn::trunc(plain);
   if (!floors) {
-    in = {q, full_of(Meta(Dims{}, q.dtype(), q.device()), Scalar(1.0))};
+    in = {fn::trunc(plain), full_of(Meta(Dims{}, plain.dtype(), plain.device()), Scalar(1.0))};
     return;
   }
-  {
-    const Tensor rest = fn::fmod(a, b), exact = (a - rest) / b;
-    const Tensor low = where(fn::logical_and(rest, fn::ne(b < 0.0, rest < 0.0)), exact - 1.0, exact), whole = fn::floor(low);
-    q = where(low - whole > 0.5, whole + 1.0, whole);
-    q = where(logical_not(low), fn::copysign(zeros_of(plain.meta()), plain), q);
-    q = where(logical_not(b), plain, q);
-  }
+  const Tensor rest = fn::fmod(a, b), exact = (a - rest) / b;
+  const Tensor low = where(fn::logical_and(rest, fn::ne(b < 0.0, rest < 0.0)), exact - 1.0, exact), whole = fn::floor(low);
+  Tensor q = where(low - whole > 0.5, whole + 1.0, whole);
+  q = where(logical_not(low), fn::copysign(zeros_of(plain.meta()), plain), q);
+  q = where(logical_not(b), plain, q);
   in = {q, cast_to(logical_not(isinf(q)), q.dtype())};  // infinite by zero
 }
 

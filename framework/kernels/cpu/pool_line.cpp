@@ -41,12 +41,11 @@ template <int K, class T> void max_of_few(const MaxOfWindows& op, const T* x, in
 template <class T> void max_of_line(const MaxOfWindows& op, const T* x, int64_t n, T* y) {
   if (op.stride == 1 && op.kernel_size == 2) return max_of_few<2>(op, x, n, y);
   if (op.stride == 1 && op.kernel_size == 3) return max_of_few<3>(op, x, n, y);
-  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  std::fill_n(y, op.windows, -std::numeric_limits<T>::infinity());
   for (int64_t k = 0; k < op.kernel_size; k++) {
     const int64_t at = k * op.dilation - op.padding, first = at < 0 ? (-at + op.stride - 1) / op.stride : 0;
     const int64_t count = at < n ? std::min(op.windows, (n - 1 - at) / op.stride + 1) - first : 0;
     const T* from = x + first * op.stride + at;
-    if (k == 0) std::fill_n(y, op.windows, kLeast);
     if (op.stride == 1) keep_larger(from, std::integral_constant<int64_t, 1>{}, y + first, count);
     else if (op.stride == 2) keep_larger(from, std::integral_constant<int64_t, 2>{}, y + first, count);
     else keep_larger(from, op.stride, y + first, count);

@@ -10,8 +10,7 @@ import functools
 from _weir import _batch_axes
 from weir import Tensor, cat, get_rng_state, set_rng_state
 from weir._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting
-from weir.utils._pytree import _broadcast_to_and_flatten
-from weir.utils._pytree import tree_flatten, tree_unflatten
+from weir.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):

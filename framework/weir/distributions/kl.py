@@ -301,12 +301,20 @@ def _from_exponential(p, q):
     return -p.entropy() - q.rate.log() + q.rate * p.mean
 
 
-@_by_moments(g.Beta, d.ContinuousBernoulli, of=c.Uniform)
-def _from_uniform(p, q):
+def _from_uniform(p, q, inside):
     result = -p.entropy() + (q.high - q.low).log()
-    closed = isinstance(p, g.Beta)  # a uniform distribution that ends where the continuous Bernoulli's support does is taken to be too small
-    inside = (q.low <= 0) & (q.high >= 1) if closed else (q.low < 0) & (q.high > 1)
     return weir.where(inside, result, _inf(result))
+
+
+@register_kl(g.Beta, c.Uniform)
+def _beta_uniform(p, q):
+    return _from_uniform(p, q, (q.low <= 0) & (q.high >= 1))
+
+
+@register_kl(d.ContinuousBernoulli, c.Uniform)
+def _continuous_bernoulli_uniform(p, q):
+    """As in PyTorch, one that ends where the support does is too small."""
+    return _from_uniform(p, q, (q.low < 0) & (q.high > 1))
 
 
 def _from_gamma(p, q, mean_log):

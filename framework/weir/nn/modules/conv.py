@@ -144,7 +144,7 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input, output_size=None):
         padding = self._output_padding(input, output_size)
         return getattr(F, self._function)(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
-                                   self.dilation)
+                                          self.dilation)
 
     def _output_padding(self, input, output_size):
         if output_size is None:

@@ -28,7 +28,7 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input):
         return getattr(F, self._function)(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-                                   _random_samples=self._random_samples)
+                                          _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):

@@ -24,7 +24,7 @@ class _MaxPoolNd(Fields):
 
     def forward(self, input):
         return getattr(F, self._function)(input, self.kernel_size, self.stride, self.padding, self.dilation,
-                                   ceil_mode=self.ceil_mode, return_indices=self.return_indices)
+                                          ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -109,7 +109,7 @@ class _AvgPool(Fields):
 
     def forward(self, input):
         return getattr(F, self._function)(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                                   self.count_include_pad, self.divisor_override)
+                                          self.count_include_pad, self.divisor_override)
 
 
 class AvgPool2d(_AvgPool):
