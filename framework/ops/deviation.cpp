@@ -25,7 +25,7 @@ int64_t count_of(const Dims& sizes, const Dims& dim) {
 
 std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
   check(is_inexact(x.dtype()), op, ": var and std only support floating point and complex dtypes");
-  const Axes axes = reduced_axes(op, dim, x.ndim());
+  const AxisSet axes = reduced_axes(op, dim, x.ndim());
   Dims list;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
@@ -48,7 +48,7 @@ Tensors listed(const std::array<Tensor, 2>& both) { return {both[0], both[1]}; }
 
 std::array<Meta, 2> VarMeanForward::infer(Inputs in) const {
   const Tensor& x = in[0];
-  Axes axes = 0;
+  AxisSet axes = 0;
   for (int64_t d : dim) axes |= axis_bit(d);
   const Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
   return {Meta(sizes, real_type(x.dtype()), x.device()), Meta(sizes, x.dtype(), x.device())};

@@ -8,7 +8,7 @@ namespace weir {
 
 Tensor HashTensor::compose(Inputs in) const {
   const Tensor& x = in[0];
-  const Axes axes = reduced_axes("hash_tensor", dim, x.ndim());
+  const AxisSet axes = reduced_axes("hash_tensor", dim, x.ndim());
   check(x.numel() || dim.n, "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   for (int d = 0; d < x.ndim(); d++)
     check<IndexError>(!(axes >> d & 1) || x.sizes()[d], "hash_tensor: Expected reduction dim ", d, " to have non-zero size.");

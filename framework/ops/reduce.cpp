@@ -17,9 +17,9 @@
 namespace weir {
 using namespace fn;
 
-Axes reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
+AxisSet reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
   if (!dim || dim->empty()) return first_axes(ndim);
-  Axes mask = 0;
+  AxisSet mask = 0;
   for (int64_t d : *dim) {
     int k = wrap_dim(d, ndim, op);
     check(!(mask >> k & 1), op, ": dim ", k, " appears multiple times in the list of dims");
@@ -28,7 +28,7 @@ Axes reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
   return ndim ? mask : 0;
 }
 
-Dims reduced_sizes(const Dims& sizes, Axes axes, bool keepdim) {
+Dims reduced_sizes(const Dims& sizes, AxisSet axes, bool keepdim) {
   Dims out;
   for (int i = 0; i < sizes.n; i++) {
     if (!(axes >> i & 1)) out.push(sizes[i]);
@@ -52,7 +52,7 @@ Meta reduced(const char* op, const Tensor& x, const std::optional<Dims>& dim, bo
 // A reduced tensor with the reduced axes back as 1, so that it broadcasts against the input.
 Tensor restore(const Tensor& t, const std::optional<Dims>& dim, bool keepdim, int ndim) {
   if (keepdim || ndim == 0) return t;
-  Axes axes = reduced_axes("reduce", dim, ndim);
+  AxisSet axes = reduced_axes("reduce", dim, ndim);
   Dims sizes;
   for (int i = 0, k = 0; i < ndim; i++) sizes.push(axes >> i & 1 ? 1 : t.sizes()[k++]);
   return reshape(t, sizes);
@@ -63,7 +63,7 @@ Tensor spread(const Saved& s, const Tensor& dy, const std::optional<Dims>& dim, 
   return expand(restore(dy, dim, keepdim, sizes.n), sizes);
 }
 
-void check_not_empty(const char* op, const Tensor& x, Axes axes) {
+void check_not_empty(const char* op, const Tensor& x, AxisSet axes) {
   for (int i = 0; i < x.ndim(); i++)
     check<IndexError>(!(axes >> i & 1) || x.sizes()[i] > 0, op, "(): Expected reduction dim ", i, " to have non-zero size.");
 }
@@ -74,7 +74,7 @@ Meta extreme_meta(const char* op, const Tensor& x, const std::optional<Dims>& di
           "with the 'dim' argument.");
     for (int64_t d : *dim) check_not_empty(op, x, axis_bit(wrap_dim(d, x.ndim(), op)));  // before it matters whether they repeat
   }
-  Axes axes = reduced_axes(op, dim, x.ndim());
+  AxisSet axes = reduced_axes(op, dim, x.ndim());
   return {reduced_sizes(x.sizes(), axes, keepdim), x.dtype(), x.device()};
 }
 
@@ -99,7 +99,7 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
   if (dim) dims = Dims{*dim};
   check(!is_complex(x.dtype()), op, "(): does not support complex input");
   check(x.dtype() != DType::boolean, op, "(): does not support bool input");
-  Axes axes = reduced_axes(op, dims, x.ndim());
+  AxisSet axes = reduced_axes(op, dims, x.ndim());
   if (dim) check_not_empty(op, x, axes);
   else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. "
                          "Specify the reduction dim with the 'dim' argument.");
@@ -107,7 +107,7 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
 }
 
 std::array<Meta, 2> with_index_meta(const char* op, const Tensor& x, int64_t dim, bool keepdim) {
-  Axes axes = reduced_axes(op, Dims{dim}, x.ndim());
+  AxisSet axes = reduced_axes(op, Dims{dim}, x.ndim());
   check_not_empty(op, x, axes);
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
   return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
@@ -118,7 +118,7 @@ Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : fn::ne(
 // any and all are max and min of truth; over nothing they are False and True.
 Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, bool any) {
   DType out = x.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
-  Axes axes = dim && dim->empty() ? 0 : reduced_axes(op, dim, x.ndim());  // no axes named: none, unlike sum
+  AxisSet axes = dim && dim->empty() ? 0 : reduced_axes(op, dim, x.ndim());  // no axes named: none, unlike sum
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim), list;
   if (x.numel() == 0) return full_of(Meta(sizes, out, x.device()), Scalar(!any));
   for (int i = 0; i < x.ndim(); i++)

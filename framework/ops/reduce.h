@@ -5,13 +5,13 @@
 namespace weir {
 
 /// A set of axes, a bit for each.
-using Axes = uint64_t;
+using AxisSet = uint64_t;
 static_assert(kMaxDims <= 64);
-constexpr Axes axis_bit(int64_t d) { return Axes(1) << d; }
-constexpr Axes first_axes(int n) { return n == 64 ? ~Axes(0) : axis_bit(n) - 1; }
+constexpr AxisSet axis_bit(int64_t d) { return AxisSet(1) << d; }
+constexpr AxisSet first_axes(int n) { return n == 64 ? ~AxisSet(0) : axis_bit(n) - 1; }
 /// Which axes a reduction runs over; none named means all.
-Axes reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim);
-Dims reduced_sizes(const Dims& sizes, Axes axes, bool keepdim);
+AxisSet reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim);
+Dims reduced_sizes(const Dims& sizes, AxisSet axes, bool keepdim);
 
 struct Sum : Op {
   static constexpr Signature signature =

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kName = "linalg.vector_norm";
 
 // A norm, or its gradient, with the reduced axes back in their places.
-Tensor restored(Tensor t, Axes axes, bool keepdim, int ndim) {
+Tensor restored(Tensor t, AxisSet axes, bool keepdim, int ndim) {
   for (int d = 0; d < ndim && !keepdim; d++)
     if (axes >> d & 1) t = fn::unsqueeze(t, int64_t(d));
   return t;
@@ -57,7 +57,7 @@ Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
     return {};
   }
   Tensor x = s.input(0);
-  Axes axes = reduced_axes(kName, dim, x.ndim());
+  AxisSet axes = reduced_axes(kName, dim, x.ndim());
   Tensor norm = restored(s.output(), axes, keepdim, x.ndim()), g = restored(dy, axes, keepdim, x.ndim());
   Tensor size = fn::abs(x);
   auto to = [](const Tensor& t, double by) { return fn::pow(t, by); };
@@ -68,7 +68,7 @@ Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
 
 Tensor PowerSum::compose(Inputs in) const {
   const std::optional<Dims> axes = dim && !dim->empty() ? dim : std::nullopt;
-  const Axes mask = reduced_axes("linalg._powsum", axes, in[0].ndim());
+  const AxisSet mask = reduced_axes("linalg._powsum", axes, in[0].ndim());
   bool single = true;  // of which PyTorch casts the number first, and takes its size then
   for (int d = 0; d < in[0].ndim(); d++) single = single && (!(mask >> d & 1) || in[0].sizes()[d] == 1);
   const bool sizes_only = dtype && is_floating(*dtype) && is_complex(in[0].dtype()) && !single;
@@ -84,7 +84,7 @@ Tensor VectorNorm::compose(Inputs in) const {
   check(is_inexact(x.dtype()), kName, ": Expected a floating point or complex tensor as input. Got ", name_of(x.dtype()));
   if (dtype) x = widened_for_norm(kName, x, *dtype);
   const double p = ord.to_double();
-  Axes mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
+  AxisSet mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
   Dims axes;
   for (int d = 0; d < x.ndim(); d++)
     if (mask >> d & 1) axes.push(d);

@@ -134,7 +134,7 @@ Tensor cut(const Tensor& t, int d, int64_t n) {
 // The transform of real numbers at k is the conjugate of that at -k, in all transformed axes: the part beyond the half along `d` is copied.
 template <class R> void mirror(const Tensor& t, const Dims& dim, int d, bool forward) {
   Dims sizes, strides;
-  Axes turned = 0;
+  AxisSet turned = 0;
   for (int k = 0; k < t.ndim(); k++) {
     if (k == d) continue;
     for (int64_t axis : dim)

@@ -11,9 +11,9 @@ namespace WEIR_ISA {
 static void xor_sum(const XorSum& op, Inputs in, Outputs out) {
   const Tensor& x = in[0];
   const int64_t count = out[0].numel(), each = count ? x.numel() / count : 0;
-  const Axes axes = reduced_axes("xor_sum", op.dim, x.ndim());
+  const AxisSet axes = reduced_axes("xor_sum", op.dim, x.ndim());
   Dims sizes, strides;  // what is joined lies in rows
-  for (Axes joined : {Axes(0), Axes(1)})
+  for (AxisSet joined : {AxisSet(0), AxisSet(1)})
     for (int d = 0; d < x.ndim(); d++)
       if ((axes >> d & 1) == joined) sizes.push(x.sizes()[d]), strides.push(x.strides()[d]);
   const Tensor rows = row_major(alias(x, sizes, strides, x->offset));

@@ -23,7 +23,7 @@ class Reducer {
 
  public:
   using Result = std::conditional_t<kTruths, int64_t, T>;
-  Reducer(const Tensor& x, Axes axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<From>()) {}
+  Reducer(const Tensor& x, AxisSet axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<From>()) {}
 
   /// Fills out[i], in the compute type, for all kept positions.
   void run(Result* out) const {
@@ -239,7 +239,7 @@ struct Keep { template <class T> T operator()(T x) const { return x; } };
 
 // Results come in the compute type, go through `finish` and are cast to the output's in one go.
 template <template <class> class Of, class Finish = Keep>
-void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
+void reduce(const Tensor& x, AxisSet axes, const Tensor& out, Finish finish = {}) {
   auto run = [&]<class T, class From = T>(TypeTag<T>, TypeTag<From> = {}) {
     using R = typename Reducer<T, Of, From>::Result;
     bool direct = out.dtype() == dtype_of<R>();
@@ -284,7 +284,7 @@ Tensor with_parts(const Tensor& x) {
   return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
 }
 // Sums of complex numbers are those of their parts.
-void sum_of(const Tensor& x, Axes axes, const Tensor& out) {
+void sum_of(const Tensor& x, AxisSet axes, const Tensor& out) {
   const bool parts = is_complex(x.dtype()) && x.dtype() == out.dtype() && x.ndim() < kMaxDims;
   reduce<SumOf>(parts ? with_parts(x) : x, axes, parts ? with_parts(out) : out);
 }
@@ -295,7 +295,7 @@ void nansum(const Nansum& op, Inputs in, Outputs out) {
 void mean(const Mean& op, Inputs in, Outputs out) {
   const double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1)), scale = n == 0 ? NAN : 1 / n;
   const Tensor x = cast_before(in[0], op.dtype);
-  const Axes axes = reduced_axes("mean", op.dim, x.ndim());
+  const AxisSet axes = reduced_axes("mean", op.dim, x.ndim());
   if (!is_complex(out[0].dtype())) return reduce<SumOf>(x, axes, out[0], [scale](auto sum) { return sum * scale; });
   sum_of(x, axes, out[0]);
   auto scaled = [&]<class T>(T* p) { for (int64_t i = 0; i < out[0].numel(); i++) p[i] = T(times(std::complex<double>(p[i]), {scale, 0})); };
@@ -310,7 +310,7 @@ template <class R> Tensor lengths_of(const Tensor& x) {
 }
 template <class R> bool any_nan(const Tensor& x) { return std::any_of(x.data<R>(), x.data<R>() + x.numel(), [](R v) { return v != v; }); }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
-  Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());
+  AxisSet axes = reduced_axes("norm2", op.dim, in[0].ndim());
   bool parts = is_complex(in[0].dtype());
   if (!parts && in[0].numel() == out[0].numel())  // of single numbers, whose squares may be too small
     return reduce<SumOf>(in[0], axes, out[0], [](auto x) {
@@ -375,7 +375,7 @@ template <bool kLargest, class T> void find_in_columns(const T* p, int64_t colum
 
 // First position of the largest (or smallest) element; NaN is larger and smaller than anything.
 template <bool kLargest, class T>
-void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
+void find(const Tensor& x, AxisSet axes, T* values, int64_t* indices) {
   const Reduction plan(x, axes);
   // Positions count in the input's own order, so the reduced axes keep it.
   Extents reduced;
@@ -418,7 +418,7 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
 }
 
 template <bool kLargest>
-void find_into(const Tensor& x, Axes axes, const Tensor* values, const Tensor& indices) {
+void find_into(const Tensor& x, AxisSet axes, const Tensor* values, const Tensor& indices) {
   auto run = [&]<class T>(TypeTag<T>) {
     Scratch<T> top(values ? indices.numel() : 0);
     find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());

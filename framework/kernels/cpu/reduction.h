@@ -44,7 +44,7 @@ struct Extents {
 /// The axes of an input that a result keeps, in their order, and those that are joined, in any.
 struct Reduction {
   Extents kept, reduced;
-  Reduction(const Tensor& x, Axes axes) {
+  Reduction(const Tensor& x, AxisSet axes) {
     int joined[kMaxDims], n = 0;
     for (int d = 0; d < x.ndim(); d++)
       if (axes >> d & 1) joined[n++] = d;

@@ -26,10 +26,10 @@ template <class T> double power_sum(const T* x, int64_t n, double p) {
 // The kept axes in front, the reduced ones dense behind.
 void power_norm(const PowerNorm& op, Inputs in, Outputs out) {
   const Tensor& x = in[0];
-  Axes axes = reduced_axes("linalg.vector_norm", op.dim, x.ndim());
+  AxisSet axes = reduced_axes("linalg.vector_norm", op.dim, x.ndim());
   Dims sizes, strides;
   int64_t n = 1;
-  for (Axes reduced : {0, 1})
+  for (AxisSet reduced : {0, 1})
     for (int d = 0; d < x.ndim(); d++) {
       if ((axes >> d & 1) != reduced) continue;
       sizes.push(x.sizes()[d]), strides.push(x.strides()[d]);
