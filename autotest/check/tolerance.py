@@ -65,6 +65,16 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         return accepted
 
 
+def rounded_before(w, t, own: list) -> np.ndarray:
+    """Rule 5 for whole numbers that were floating ones before: beyond what single precision tells apart, it holds the oracle's in all runs, as it does one in
+    hundreds of others; and the runs on moved inputs differ."""
+    runs = [t, *own]
+    with np.errstate(all="ignore"):
+        beyond = np.logical_and.reduce([(np.abs(_wide(x)) > 2.0**24) & (x.astype(np.float32).astype(x.dtype) == x) for x in runs])
+        odd = np.logical_or.reduce([_wide(x) != _wide(t) for x in own] or [np.zeros(np.shape(t), bool)])
+        return beyond & odd & unsteady(w, t, own)
+
+
 def certain(t, r, perturbed: list) -> np.ndarray:
     """Where a jump is no excuse: double precision gives the very number that the oracle gave, so nothing was rounded on the way, and
     only inputs that were moved across the jump give another, as `floor(3.)` or the gradient of equal maxima."""
@@ -163,6 +173,16 @@ def lost(t, runs: list) -> np.ndarray:
             if norm(moved) > 0.1 * max(norm(t), norm(run)):
                 lost_at |= moved > 0.1 * np.maximum(np.abs(t), np.abs(run))
         return lost_at
+
+
+def unknown(t, own: list) -> np.ndarray:
+    """Where not even the size of the oracle's answer `t` means anything, `own` being those in its precision for inputs moved by an epsilon: one makes infinity or
+    NaN of a number, or a number of them, in either part of a complex one, or every one moves it as far as `lost` says."""
+    if not own:
+        return np.zeros(np.shape(t), bool)
+    if np.iscomplexobj(t):
+        return unknown(np.real(t), [np.real(run) for run in own]) | unknown(np.imag(t), [np.imag(run) for run in own])
+    return np.logical_or.reduce([np.isfinite(run) != np.isfinite(t) for run in own]) | np.logical_and.reduce([lost(t, [run]) for run in own])
 
 
 def crossed(r, perturbed: list) -> np.ndarray:
