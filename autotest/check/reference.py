@@ -100,6 +100,20 @@ def in_single(case: Case) -> Case:
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
 
 
+def in_floats(case: Case) -> Case | None:
+    """`case` with floating numbers in the place of its whole ones, which else nothing could move; None where it has floating ones, but for single numbers."""
+    if any(spec.size for spec in floating_inputs(case)):
+        return None
+    whole = [dtype for dtype, _ in case.storages if dtype != "bool" and dtypes.is_whole(dtype)]
+    names = dict.fromkeys(whole, "float32")
+    storages = [("float32", np.frombuffer(data, dtype).astype(np.float32).tobytes()) if dtype in names else (dtype, data) for dtype, data in case.storages]
+
+    def leaf(value):  # the dtypes that a call names stay
+        return replace(value, dtype=names.get(value.dtype, value.dtype)) if isinstance(value, TensorSpec) else value
+
+    return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages) if whole else None
+
+
 def nudged(case, rng: np.random.Generator):
     """`case`, of a call or an object, as it is, its numbers of single and double precision, the cotangents of such, and a call's Python ones moved by up to one
     epsilon, the parts of complex ones each by its own, which else would keep their direction: what comes out differs by what the oracle's own way of computing makes of rounding."""

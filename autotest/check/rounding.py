@@ -37,6 +37,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     if t.number_dtype not in dtypes.EPSILON:  # a pivot, a flag, a rounded number: one that the oracle gives too
         shown = [] if any(ties.selecting(path) for path in item.target.paths) else [run for run in runs if run is not None]
         accepted = np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)])
+        accepted |= tolerance.rounded_before(w.array(), t.array(), shown)
         if item.pointwise and shown:
             accepted &= (w.array() == t.array()) | ~np.asarray(t.array() == shown[0])
         return settled(accepted, {"matrix": _of_a_last_bit(item, fault, w.array(), t.array(), shown)} if item.decomposes and not accepted.all() else {})

@@ -196,3 +196,13 @@ def test_strides_of_what_is_copied_to_be_conjugated(strides, conj, excused):
     item = expect(Target("torch.Tensor.squeeze_", ["Tensor.squeeze_"]), Case((x, 0), {}, [("complex64", np.ones(24, "complex64").tobytes())], relation="inplace"))
     got = replace(item.expected, strides=[strides], warned=())
     assert any("stride" in fault.reason for fault in copied(kind_of(item), item, got)) == excused
+
+
+@pytest.mark.parametrize("path, moved", [("poisson_nll_loss", True), ("sum", False)])
+def test_whole_numbers_are_moved_where_floating_ones_give_the_same(path, moved):
+    """A mean of terms that cancel is as exact as they are; a sum of whole numbers is exact."""
+    spec = TensorSpec(0, "int64", (12,), (1,), 0, 0, False)
+    case = Case((spec, spec, True, False, 1e-5, 1) if path != "sum" else (spec,), {}, [("int64", np.array([0, -1, -4, -2, 1, 1, 0, 3, -2, 0, 2, 2]).tobytes())])
+    item = expect(Target(f"torch.{path}", [path]), case)
+    runs = kind_of(item).reruns(torch, item, more=True)
+    assert (len({run.values[0].data for run in runs if not run.raised}) > 1) == moved
