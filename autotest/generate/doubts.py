@@ -44,7 +44,7 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)
     found = [fault for fault in found if fault.property != "out" or fault.phase != "values" or fault.position not in third]
-    found += infinities.left_out(kind, item, got) + conjugates.copied(kind, item, got)
+    found += infinities.left_out(kind, item, got) + infinities.heedless(item, kind, got) + infinities.order_of_factors(kind, item) + conjugates.copied(kind, item, got)
     return found + _where_written(item, found) + _writes_beside_out(item, got) + _forgets_its_out(kind, item, got)
 
 

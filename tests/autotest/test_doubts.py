@@ -13,7 +13,7 @@ from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
 from weir_autotest.generate.conjugates import copied
 from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
-from weir_autotest.generate.infinities import left_out
+from weir_autotest.generate.infinities import heedless, left_out, order_of_factors
 from weir_autotest.generate.memory import truths_unset, writes_behind
 from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
@@ -206,3 +206,28 @@ def test_whole_numbers_are_moved_where_floating_ones_give_the_same(path, moved):
     item = expect(Target(f"torch.{path}", [path]), case)
     runs = kind_of(item).reruns(torch, item, more=True)
     assert (len({run.values[0].data for run in runs if not run.raised}) > 1) == moved
+
+
+@pytest.mark.parametrize("gradient, free", [(0.5, True), (0.75, False)])
+def test_a_gradient_that_heeds_no_nan_may_be_a_number(gradient, free):
+    """A reflection by a vector of one number is 1 - tau, whose slope is the same at any tau; PyTorch's formula has NaN at NaN."""
+    specs = tuple(TensorSpec(i, "complex128", size, row_major(size), 0, i, True) for i, size in enumerate([(1, 1), (1,)]))
+    numbers = [("complex128", np.array([z]).tobytes()) for z in (3e4 - 6e-8j, complex(np.nan, np.nan))]
+    item = expect(Target("torch.linalg.householder_product", ["linalg.householder_product"]), Case(specs, {}, numbers, differentiate=1))
+    of_tau = replace(item.expected.gradients[1], data=np.complex128(gradient).tobytes())
+    found = heedless(item, kind_of(item), replace(item.expected, gradients=[item.expected.gradients[0], of_tau]))
+    assert [(fault.phase, fault.position) for fault in found] == ([("gradients", 1)] if free else [])
+
+
+def test_one_that_heeds_it_may_not():
+    spec = TensorSpec(0, "float64", (2,), (1,), 0, 0, True)
+    item = expect(Target("torch.square", ["square"]), Case((spec,), {}, [("float64", np.array([np.nan, 1]).tobytes())], differentiate=1))
+    number = replace(item.expected.gradients[0], data=np.array([1.0, item.expected.gradients[0].array()[1]]).tobytes())
+    assert not heedless(item, kind_of(item), replace(item.expected, gradients=[number]))
+
+
+@pytest.mark.parametrize("numbers, wavering", [([1e-200, np.inf, 1e-200, 2], True), ([0.5, np.inf, 3, 2], False), ([1e-200, 1e-200, 3, 2], False)])
+def test_a_product_whose_order_tells_whether_it_is_a_number_wavers(numbers, wavering):
+    spec = TensorSpec(0, "float64", (4,), (1,), 0, 0, False)
+    item = expect(Target("torch.prod", ["prod"]), Case((spec,), {}, [("float64", np.array(numbers).tobytes())]))
+    assert bool(order_of_factors(kind_of(item), item)) == wavering
