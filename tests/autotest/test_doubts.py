@@ -14,7 +14,7 @@ from weir_autotest.check.properties import ANYTHING
 from weir_autotest.generate.conjugates import copied
 from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
 from weir_autotest.generate.infinities import heedless, left_out, order_of_factors
-from weir_autotest.generate.memory import truths_unset, writes_behind
+from weir_autotest.generate.memory import reads_between, truths_unset, writes_behind
 from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
 from weir_autotest.workers.kinds import kind_of
@@ -231,3 +231,13 @@ def test_a_product_whose_order_tells_whether_it_is_a_number_wavers(numbers, wave
     spec = TensorSpec(0, "float64", (4,), (1,), 0, 0, False)
     item = expect(Target("torch.prod", ["prod"]), Case((spec,), {}, [("float64", np.array(numbers).tobytes())]))
     assert bool(order_of_factors(kind_of(item), item)) == wavering
+
+
+@pytest.mark.parametrize("label, wavering", [(3, True), (2, False)])
+def test_an_oracle_that_reads_between_the_rows_of_an_input_wavers(label, wavering):
+    """CTCLoss looks up a label that is none of three classes in the row of another example, or behind the last."""
+    numbers = np.log(np.random.default_rng(0).dirichlet(np.ones(3), (4, 2))).astype("float32")
+    stored = [numbers, np.array([[1, 2], [1, label]]), np.array([4, 4]), np.array([2, 2])]
+    specs = tuple(TensorSpec(i, str(x.dtype), x.shape, row_major(x.shape), 0, i, False) for i, x in enumerate(stored))
+    item = expect(Target("torch.nn.CTCLoss", ["nn.CTCLoss"]), ModuleCase(inputs=specs, storages=[(str(x.dtype), x.tobytes()) for x in stored]))
+    assert bool(reads_between(kind_of(item), item)) == wavering
