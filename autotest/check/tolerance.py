@@ -65,16 +65,6 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         return accepted
 
 
-def rounded_before(w, t, own: list) -> np.ndarray:
-    """Rule 5 for whole numbers that were floating ones before: beyond what single precision tells apart, it holds the oracle's in all runs, as it does one in
-    hundreds of others; and the runs on moved inputs differ."""
-    runs = [t, *own]
-    with np.errstate(all="ignore"):
-        beyond = np.logical_and.reduce([(np.abs(_wide(x)) > 2.0**24) & (x.astype(np.float32).astype(x.dtype) == x) for x in runs])
-        odd = np.logical_or.reduce([_wide(x) != _wide(t) for x in own] or [np.zeros(np.shape(t), bool)])
-        return beyond & odd & unsteady(w, t, own)
-
-
 def certain(t, r, perturbed: list) -> np.ndarray:
     """Where a jump is no excuse: double precision gives the very number that the oracle gave, so nothing was rounded on the way, and
     only inputs that were moved across the jump give another, as `floor(3.)` or the gradient of equal maxima."""

@@ -79,8 +79,9 @@ class CallKind:
         return [Trial(W, function, case).run() for case in cases]
 
     def _with_floats(self, W, item: Item, function) -> Case | None:
-        """The call on floating numbers, if it takes whole ones and gives the same of these: it computes in them."""
-        single = shown_epsilon(item.case, item.expected.values) >= dtypes.EPSILON["float32"] and not is_double(item.case)
+        """The call on floating numbers, if it takes whole ones and gives the same of these, floating too: it computes in them."""
+        floating = all(value is None or value.number_dtype in dtypes.EPSILON for value in item.expected.values or ())
+        single = floating and shown_epsilon(item.case, item.expected.values) >= dtypes.EPSILON["float32"] and not is_double(item.case)
         case = in_floats(item.case) if single and item.case.relation == "call" and not item.random else None
         twin = Trial(W, function, case).run() if case else None
         if twin is None or twin.raised or twin.structure != item.expected.structure:

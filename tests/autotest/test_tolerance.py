@@ -189,12 +189,3 @@ def test_errors_of_the_oracle_that_its_reruns_show_too_are_shared_by_norms():
     noise, steady = [np.array([1.0, 2.002])], [np.array([1.0, 2.001])]
     assert tolerance.as_uncertain(w, t, r, noise).all() and not tolerance.as_uncertain(far, t, r, noise)[0]
     assert not tolerance.as_uncertain(w, t, r, steady)[0] and not tolerance.as_uncertain(w, r, r, noise)[0] and not tolerance.as_uncertain(w, t, r, [])[0]
-
-
-def test_whole_numbers_that_were_rounded_before_are_known_as_well_as_that():
-    t, near, far = np.array([2**35 * 8541168]), np.array([2**35 * 8541165]), np.array([2**35 * 8541100])
-    moved = [np.array([2**35 * 8541166])]
-    assert tolerance.rounded_before(near, t, moved).all() and not tolerance.rounded_before(far, t, moved).any()
-    assert not tolerance.rounded_before(near, t, [t]).any()  # of nothing that moves
-    assert not tolerance.rounded_before(near, t + 1, moved).any()  # which single precision does not hold
-    assert not tolerance.rounded_before(np.array([7]), np.array([5]), [np.array([6])]).any()  # nor of indices
