@@ -10,7 +10,7 @@ from ..cases.observed import Observation
 from ..cases.values import Raised, Value
 from . import ties, tolerance, truth
 from .excuses import settled
-from .properties import SINGULAR, Fault
+from .properties import Fault, by_singularity
 from .reference import PERTURBATIONS, STEPS, floating_inputs, is_double, of_halves, poisoned, working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
@@ -201,7 +201,7 @@ def _is_singular(expected: Observation, reruns: list[Observation], phase: str) -
 
 
 def _gave_up(reruns: list[Observation]) -> bool:
-    return any(run.raised and SINGULAR & set(run.raised.names) for run in reruns)
+    return any(run.raised and by_singularity(run.raised) for run in reruns)
 
 
 def _has_flag(item) -> bool:

@@ -254,3 +254,13 @@ def test_what_is_left_of_second_derivatives_of_halves_is_known_as_moved_halves_t
     kind = kind_of(item)
     fault, = [fault for fault in kind.faults(item, got) if fault.phase == phase]
     assert (kind.excuses_for(fault, item, got, kind.reruns(torch, item) + kind.reruns(torch, item, more=True)) is not None) == right
+
+
+@pytest.mark.filterwarnings("ignore:cov")
+def test_an_oracle_that_cannot_write_to_what_its_schema_leaves_alone_wavers():
+    case = _ones((1, 1), (1,))
+    spec = replace(case.args[0], requires_grad=True)
+    item = expect(Target("torch.cov", ["cov"]), replace(case, args=(spec,), kwargs={"aweights": case.args[1]}))
+    assert "leaf Variable" in item.expected.raised.message and {fault.property for fault in _writes_unasked(item)} == {ANYTHING}
+    unasked = replace(item, target=Target("torch.Tensor.t_", ["Tensor.t_"]))
+    assert not _writes_unasked(unasked)  # which says so

@@ -171,7 +171,7 @@ def test_ldexp_of_nothing_keeps_its_dtype_beside_an_exponent_without_axes():
 
 @pytest.mark.parametrize("axes", [(), (6,)])
 def test_the_gradient_of_an_exponent_of_halves_is_rounded_once(axes):
-    """Powers are rounded to the exponents' dtype, as in PyTorch (by framework/kernels/cpu/straight_through.cpp); their gradient, and its derivative, are double precision's but for one rounding."""
+    """Powers are rounded to the exponents' dtype, as in PyTorch (framework/ops/straight_through.cpp and its kernel framework/kernels/cpu/straight_through.cpp); their gradient, and its derivative, are double precision's but for one rounding."""
     rng = torch.manual_seed(0)
     x, e = torch.randn(6, generator=rng), torch.randn(axes, generator=rng).bfloat16()
     assert weir.equal(weir.ldexp(to_weir(x), to_weir(e)), to_weir(torch.ldexp(x, e)))
