@@ -110,7 +110,19 @@ def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Jour
     infinite = np.zeros(t.shape, bool)
     if np.iscomplexobj(w) and np.iscomplexobj(t):
         infinite = tolerance.infinite_parts(w, t, epsilon) & (poisoned | ~np.isfinite(runs[0]))
-    return settled(accepted, {"poisoned": spread, "complex infinity": infinite})
+    lost = tolerance.unknown(t, own) | (~np.isfinite(w) & tolerance.lost(t, [runs[0], *own])) | _lost_before(expected, fault.position, reruns)
+    return settled(accepted, {"poisoned": spread, "complex infinity": infinite, "no digits": lost})
+
+
+def _lost_before(expected: Journal, position: int, reruns: list[Journal]) -> bool:
+    """Whether the same numbers, as those of a parameter, were lost at an earlier step, so that nothing that comes of them is known."""
+    name = expected.entries[position].label.split(": ")[-1]
+    for e in expected.entries[:position]:
+        if e.label.endswith(f": {name}") and isinstance(e.value, Value) and e.value.number_dtype in dtypes.EPSILON:
+            own = [run for rerun in reruns[PERTURBATIONS + 1:2 * PERTURBATIONS + 1] if (run := _numbers(rerun, e)) is not None]
+            if tolerance.unknown(e.value.array(), own).any():
+                return True
+    return False
 
 
 def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:

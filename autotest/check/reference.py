@@ -100,6 +100,20 @@ def in_single(case: Case) -> Case:
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
 
 
+def in_floats(case: Case) -> Case | None:
+    """`case` with floating numbers in the place of its whole ones, which else nothing could move; None where it has floating ones, but for single numbers."""
+    if any(spec.size for spec in floating_inputs(case)):
+        return None
+    whole = [dtype for dtype, _ in case.storages if dtype != "bool" and dtypes.is_whole(dtype)]
+    names = dict.fromkeys(whole, "float32")
+    storages = [("float32", np.frombuffer(data, dtype).astype(np.float32).tobytes()) if dtype in names else (dtype, data) for dtype, data in case.storages]
+
+    def leaf(value):  # the dtypes that a call names stay
+        return replace(value, dtype=names.get(value.dtype, value.dtype)) if isinstance(value, TensorSpec) else value
+
+    return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages) if whole else None
+
+
 def nudged(case, rng: np.random.Generator):
     """`case`, of a call or an object, as it is, its numbers of single and double precision, the cotangents of such, and a call's Python ones moved by up to one
     epsilon, the parts of complex ones each by its own, which else would keep their direction: what comes out differs by what the oracle's own way of computing makes of rounding."""
@@ -109,6 +123,8 @@ def nudged(case, rng: np.random.Generator):
     still = labels(case.storages)
 
     def storage(at: int, dtype: str, data: bytes) -> tuple:
+        if dtype in _HALVES and at not in still and of_halves(case):
+            return dtype, _halves(moved(dtypes.to_array(data, dtype), dtypes.EPSILON[dtype], dtype), dtype)
         if dtype not in _PARTS or at in still:
             return dtype, data
         return dtype, moved(np.frombuffer(data, _PARTS[dtype]), dtypes.EPSILON[dtype], dtype).astype(_PARTS[dtype]).tobytes()
@@ -123,6 +139,21 @@ def nudged(case, rng: np.random.Generator):
 
     whole = all(spec.dtype in _PARTS for spec in floating_inputs(case))  # halves are left alone
     return replace(made, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), sway=_sway(rng, epsilon) if whole else None)
+
+
+def of_halves(case) -> bool:
+    """Whether all floating inputs of a call are of half precision."""
+    found = floating_inputs(case) if isinstance(case, Case) else ()
+    return bool(found) and all(spec.dtype in _HALVES for spec in found)
+
+
+def _halves(values: np.ndarray, dtype: str) -> bytes:
+    """The bytes of `values` in half precision, rounded to the nearest."""
+    if dtype == "float16":
+        return values.astype(np.float16).tobytes()
+    bits = values.astype(np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16).tobytes()
 
 
 def poisoned(case) -> bool:

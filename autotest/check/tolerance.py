@@ -165,6 +165,16 @@ def lost(t, runs: list) -> np.ndarray:
         return lost_at
 
 
+def unknown(t, own: list) -> np.ndarray:
+    """Where not even the size of the oracle's answer `t` means anything, `own` being those in its precision for inputs moved by an epsilon: one makes infinity or
+    NaN of a number, or a number of them, in either part of a complex one, or every one moves it as far as `lost` says."""
+    if not own:
+        return np.zeros(np.shape(t), bool)
+    if np.iscomplexobj(t):
+        return unknown(np.real(t), [np.real(run) for run in own]) | unknown(np.imag(t), [np.imag(run) for run in own])
+    return np.logical_or.reduce([np.isfinite(run) != np.isfinite(t) for run in own]) | np.logical_and.reduce([lost(t, [run]) for run in own])
+
+
 def crossed(r, perturbed: list) -> np.ndarray:
     """Where an epsilon in the inputs takes a finite number to infinity or NaN, as next to a pole: nothing bounds what may come out."""
     return np.logical_or.reduce([np.isfinite(_wide(r)) & ~np.isfinite(_wide(rj)) for rj in perturbed] or [np.zeros(np.shape(r), bool)])

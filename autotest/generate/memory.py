@@ -3,16 +3,50 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import torch
 
-from ..cases.case import Case, Decoder, TensorSpec, map_tree
+from ..cases.case import Case, Decoder, TensorSpec, map_tree, row_major, seen
+from ..cases.dtypes import EPSILON
+from ..cases.objects import ModuleCase
 from ..cases.protocol import Item
+from ..cases.values import Value
 from ..check.properties import ANYTHING, Fault
 
 
 def with_behind(case: Case, junk: bytes) -> Case:
     """The call with `junk` behind the numbers of each storage."""
     return replace(case, storages=[(dtype, data + junk) for dtype, data in case.storages])
+
+
+def reads_between(kind, item: Item) -> list[Fault]:
+    """Whether a module's answer changes with what lies between the rows of an input, where its last axis ends: as where a label that is no class is looked up in
+    a row all the same."""
+    if not isinstance(item.case, ModuleCase) or item.expected.raised:
+        return []
+    answers = [kind.observe(torch, replace(item, case=_apart(item.case, junk))) for junk in (0.5, -3.0)]
+    if any(got.raised for got in answers):
+        return []
+    first, second = (got.by_label() for got in answers)
+    changed = [e.label for e in item.expected.entries if isinstance(e.value, Value) and e.value.number_dtype in EPSILON and not e.free
+               and (a := first.get(e.label)) and (b := second.get(e.label)) and isinstance(a.value, Value) and isinstance(b.value, Value) and a.value.data != b.value.data]
+    return [Fault(ANYTHING, f"{label} changes with what lies between an input's rows") for label in changed]
+
+
+def _apart(case: ModuleCase, junk: float) -> ModuleCase:
+    """The case with `junk` behind each row of its floating inputs, as long as the row."""
+    storages = list(case.storages)
+
+    def leaf(value):
+        if not isinstance(value, TensorSpec) or value.dtype not in ("float32", "float64") or not value.size:
+            return value
+        dtype, data = case.storages[value.storage]
+        numbers = seen(np.frombuffer(data, dtype), value)
+        rows = np.concatenate([numbers, np.full_like(numbers, junk)], axis=-1)
+        storages.append((dtype, rows.tobytes()))
+        return replace(value, stride=row_major(rows.shape), offset=0, storage=len(storages) - 1)
+
+    return replace(case, inputs=map_tree(leaf, case.inputs), named=map_tree(leaf, case.named), storages=storages)
 
 
 def writes_behind(item: Item) -> list[Fault]:

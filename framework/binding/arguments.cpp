@@ -72,9 +72,10 @@ py::object taken_in_python(PyObject* o, Ty ty) {
   const auto given = py::reinterpret_borrow<py::object>(o);
   if (ty == Ty::boolean || (ty == Ty::opt_boolean && o != Py_None)) return py::bool_(truth_of(o));
   if (PyBool_Check(o)) return py::int_(o == Py_True);
-  if ((ty == Ty::f64 || ty == Ty::opt_f64) && is_tensor(o) && requires_grad(unwrap(o))) {
-    warn_of_lost_gradient(unwrap(o));
-    return py::reinterpret_steal<py::object>(wrap(detach(unwrap(o))));
+  if ((ty == Ty::f64 || ty == Ty::opt_f64) && is_tensor(o)) {
+    if (requires_grad(unwrap(o))) warn_of_lost_gradient(unwrap(o));
+    const auto number = py::reinterpret_steal<py::object>(wrap(detach(unwrap(o))));
+    return ty == Ty::f64 ? number : py::object(py::float_(number));  // float() takes any tensor of one element
   }
   if (ty != Ty::opt_ints) return given;
   if (PyTuple_Check(o) && PyTuple_GET_SIZE(o) == 0) return py::none();

@@ -56,7 +56,10 @@ void init_factories(py::module_& m) {
     const Tensor &target = unwrap(out.ptr()), &result = unwrap(value.ptr());
     if (!recorded) check_out_history(op.c_str(), target, result);
     check_out(op.c_str(), Out(rule), false, target, result.meta(), in);
-    if (quiet && !(target.sizes() == result.sizes())) resize(target, result.sizes());
+    if (quiet && !(target.sizes() == result.sizes())) {
+      resize(target, result.sizes());
+      check_not_shifted(target, in);
+    }
     write_out(op.c_str(), target, result);
     return out;
   }, py::arg("op"), py::arg("out"), py::arg("value"), py::arg("inputs"), py::arg("rule"), py::arg("recorded"), py::arg("quiet") = false,

@@ -298,9 +298,8 @@ Tensor GaussianNllLoss::compose(Inputs in) const {
   const Tensor &input = in[0], &target = in[1];
   fn::check_not_negative(detach(in[2]), Str("gaussian_nll_loss: var"), Str("ValueError"));
   const Tensor var = in[2].has_flag(kWrappedNumber) ? fn::ones_like(input) * in[2] : variances(input, in[2]);
-  check(is_inexact(var.dtype()), "gaussian_nll_loss: eps can't be cast to ", name_of(var.dtype()), ", the dtype of var");
   const Tensor bounded = fn::clone(var);
-  fn::clamp.inplace(detach(bounded), std::optional<Scalar>(Scalar(eps)));  // which lets the gradient through
+  fn::clamp.inplace(detach(bounded), std::optional<Scalar>(eps));  // which lets the gradient through
   const Tensor loss = (fn::log(bounded) + fn::square(input - target) / bounded) * 0.5;
   return reduced(full ? loss + 0.5 * std::log(2 * std::numbers::pi) : loss, reduction);
 }

@@ -228,14 +228,14 @@ struct MultilabelMarginLoss : Op {
 
 struct GaussianNllLoss : Op {
   static constexpr Signature signature =
-      "gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | Number, full: bool = False, eps: float = 1e-06, reduction: int = 1) -> Tensor";
+      "gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | Number, full: bool = False, eps: Number = 1e-06, reduction: int = 1) -> Tensor";
   static constexpr auto doc =
       "Negative log-likelihood of normal distributions with means input and variances var, at least eps; the gradient of var ignores that bound. "
       "var is a number, or as input, or lacks its last axis or has 1 there. ValueError for another shape and for negative variances.";
   static constexpr Module module = Module::hidden;
   static constexpr CallRule calling{.numpy_names = false, .truthy = true};
   bool full;
-  double eps;
+  Scalar eps;
   int64_t reduction;
   static constexpr std::tuple fields{&GaussianNllLoss::full, &GaussianNllLoss::eps, &GaussianNllLoss::reduction};
   Tensor compose(Inputs in) const;

@@ -9,6 +9,7 @@
 #include "framework/ops/functional.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/straight_through.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -48,9 +49,15 @@ Tensor Ldexp::compose(Inputs in) const {
     const Tensor base = number ? num(2.0) : full_of(Meta(Dims{}, x.dtype(), exponent.device()), Scalar(2.0));
     check<NotImplemented>(result_type(std::array{base, exponent}) != DType::complex32, "ldexp: not implemented for powers of complex32");
     const bool of_each = (is_differentiated(exponent) && exponent.ndim() > 0 && exponent.sizes() != sizes) || sizes.product() == 0;
-    if (!of_each) return x * fn::pow(base, exponent);
+    // Powers of half precision are rounded to it, but the exponents' gradient once only, at its end.
+    const bool rounded = is_reduced(exponent.dtype()) && is_floating(x.dtype()) && !is_reduced(x.dtype()) && x.ndim() >= std::min(exponent.ndim(), 1);
+    auto powers_of = [&](const Tensor& e) {
+      if (!rounded || !is_differentiated(e)) return fn::pow(base, e);
+      return fn::straight_through(cast_to(detach(fn::pow(base, detach(e))), x.dtype()), fn::pow(base, cast_to(e, x.dtype())));
+    };
+    if (!of_each) return x * powers_of(exponent);
     // Spread over the elements an exponent without axes still weighs as one where the result's dtype is chosen.
-    const Tensor powers = fn::pow(base, fn::expand(exponent, sizes));
+    const Tensor powers = powers_of(fn::expand(exponent, sizes));
     return x * (exponent.ndim() == 0 && is_inexact(exponent.dtype()) ? cast_to(powers, result_type(std::array{x, exponent})) : powers);
   }
   // Source: PyTorch's kernel, which reads exponents as int32, so that those of int64 wrap around.

@@ -1,6 +1,7 @@
 #include "framework/ops/fft.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "framework/op/copy.h"
@@ -268,9 +269,33 @@ Tensors FftC2r::vjp(const Saved&, const Tensor& dy) const {
 }
 
 Tensor Fft::compose(Inputs in) const { return c2c(*this, in[0], true); }
+namespace {
+// Of real numbers PyTorch conjugates the forward transform into out=, by a loop over elements, which lays out axes of size 1 in its own way.
+void lay_out_conjugates(const char* op, const FftLine& o, const Tensor& given, const Tensor& out, bool half) {
+  Tensor x = promoted(given, false);
+  const int64_t d = axis_of(op, x, o.dim), n = o.n.value_or(along(x, d));
+  check_size(n);
+  if (!out || (n > 1 && !x.sizes().contains(1))) return;
+  if (o.n) x = resized(x, d, n);
+  Meta result;
+  if (half) {
+    FftR2c line;
+    line.dim = Dims{d}, line.scale = 1;
+    result = line.infer(Inputs(&x, 1));
+  } else {
+    FftC2c line;
+    line.dim = Dims{d}, line.scale = 1, line.forward = false;
+    result = line.infer(Inputs(&x, 1));
+  }
+  shape_out(out, pointwise_meta(op, Rule::promote, std::array<Tensor, 1>{weir::empty(result)}));
+}
+}  // namespace
+void Ihfft::take_out(Inputs in, const Tensor& out) const {
+  if (!is_complex(in[0].dtype())) lay_out_conjugates("ihfft", *this, in[0], out, true);
+}
 void Ifft::take_out(Inputs in, const Tensor& out) const {
   const Tensor& x = in[0];
-  if (!is_complex(x.dtype())) return;
+  if (!is_complex(x.dtype())) return lay_out_conjugates("ifft", *this, x, out, false);
   check_out_history("ifft", out, x);
   const int64_t d = axis_of("ifft", x, dim);
   Dims sizes = x.sizes();

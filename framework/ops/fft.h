@@ -96,6 +96,7 @@ struct Ihfft : FftLine {
   // PyTorch conjugates the forward transform into out=, by an op that is recorded.
   static constexpr OutRule out{.history = OutHistory::kept};
   static constexpr NewShape new_shape = NewShape::as_made;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -43,6 +43,13 @@ std::array<Meta, 2> ordered_meta(const Tensor& x, const Dims& sizes) {
 
 }  // namespace
 
+void Cat::take_out(Inputs in, const Tensor& out) const {
+  for (const Tensor& t : in)
+    if (t.ndim() == 0) return;  // refused for that first
+  const auto given = std::find_if(in.begin(), in.end(), [](const Tensor& t) { return t.ndim() > 1 || t.size(0) > 0; });
+  if (given != in.end()) wrap_dim(dim, given->ndim(), "cat");
+  check_joined(in, out);
+}
 Meta Cat::infer(Inputs in) const {
   check<ValueError>(!in.empty(), "cat: expected a non-empty list of Tensors");
   const Tensor* first = nullptr;

@@ -6,6 +6,9 @@
 
 namespace weir {
 
+/// TypeError where an out= cannot hold what `tensors` are joined to, which PyTorch looks at before their shapes.
+void check_joined(Inputs tensors, const Tensor& out);
+
 struct Cat : Op {
   static constexpr Signature signature =
       "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
@@ -16,6 +19,7 @@ struct Cat : Op {
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
   static constexpr std::tuple fields{&Cat::dim};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

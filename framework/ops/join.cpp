@@ -6,6 +6,7 @@
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
@@ -41,6 +42,12 @@ int64_t lower_count(int64_t rows, int64_t columns, int64_t offset) {
 }
 
 }  // namespace
+
+void check_joined(Inputs tensors, const Tensor& out) {
+  for (const Tensor& t : tensors) check_out_history("cat", out, t);
+  if (out && !tensors.empty())
+    check<TypeError>(can_cast(result_type(tensors), out.dtype()), "torch.cat(): input types can't be cast to the desired output type ", name_of(out.dtype()));
+}
 
 Tensor Hstack::compose(Inputs in) const {
   need_some("hstack", in);

@@ -1,6 +1,7 @@
 // Joining, repeating and laying tensors beside each other. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/ops/factory.h"
+#include "framework/ops/index.h"
 
 namespace weir {
 
@@ -8,6 +9,7 @@ struct Hstack : Op {
   static constexpr Signature signature = "hstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined along axis 1, vectors along axis 0.";
   static constexpr OutRule out{Out::joined};
+  void take_out(Inputs in, const Tensor& out) const { check_joined(in, out); }
   Tensor compose(Inputs in) const;
 };
 
@@ -15,6 +17,7 @@ struct Vstack : Op {
   static constexpr Signature signature = "vstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined as rows.";
   static constexpr OutRule out{Out::joined};
+  void take_out(Inputs in, const Tensor& out) const { check_joined(in, out); }
   Tensor compose(Inputs in) const;
 };
 
@@ -22,6 +25,7 @@ struct Dstack : Op {
   static constexpr Signature signature = "dstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined along axis 2.";
   static constexpr OutRule out{Out::joined};
+  void take_out(Inputs in, const Tensor& out) const { check_joined(in, out); }
   Tensor compose(Inputs in) const;
 };
 
@@ -29,6 +33,7 @@ struct ColumnStack : Op {
   static constexpr Signature signature = "column_stack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined as columns.";
   static constexpr OutRule out{Out::joined};
+  void take_out(Inputs in, const Tensor& out) const { check_joined(in, out); }
   Tensor compose(Inputs in) const;
 };
 

@@ -15,6 +15,7 @@
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/straight_through.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -79,6 +80,15 @@ Tensor PowerSum::compose(Inputs in) const {
   return is_differentiated(in[0]) ? fn::underived(detach(r), Tensors{in[0]}, Str("linalg__powsum")) : r;
 }
 
+namespace {
+Tensor extreme(const Tensor& size, double p, const Dims& axes, bool keepdim) {
+  auto reduced = [&](const Tensor& x, bool keep) { return p > 0 ? fn::amax(x, axes, keep) : fn::amin(x, axes, keep); };
+  if (!is_differentiated(size)) return reduced(size, keepdim);
+  const Tensor norm = fn::extreme_of(reduced(detach(size), true), size);
+  return keepdim ? norm : fn::squeeze(norm, axes);
+}
+}  // namespace
+
 Tensor VectorNorm::compose(Inputs in) const {
   Tensor x = in[0];
   check(is_inexact(x.dtype()), kName, ": Expected a floating point or complex tensor as input. Got ", name_of(x.dtype()));
@@ -105,7 +115,7 @@ Tensor VectorNorm::compose(Inputs in) const {
     bool empty = false;
     for (int64_t d : axes) empty |= x.sizes()[int(d)] == 0;
     check(!empty || !std::isinf(p), kName, " cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
-    if (std::isinf(p)) return p > 0 ? fn::amax(size, axes, keepdim) : fn::amin(size, axes, keepdim);
+    if (std::isinf(p)) return extreme(size, p, axes, keepdim);
     if (p == 1) return fn::sum(size, axes, keepdim);
     x = size;
   }

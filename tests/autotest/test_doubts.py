@@ -13,8 +13,8 @@ from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
 from weir_autotest.generate.conjugates import copied
 from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
-from weir_autotest.generate.infinities import left_out
-from weir_autotest.generate.memory import truths_unset, writes_behind
+from weir_autotest.generate.infinities import heedless, left_out, order_of_factors
+from weir_autotest.generate.memory import reads_between, truths_unset, writes_behind
 from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
 from weir_autotest.workers.kinds import kind_of
@@ -196,3 +196,71 @@ def test_strides_of_what_is_copied_to_be_conjugated(strides, conj, excused):
     item = expect(Target("torch.Tensor.squeeze_", ["Tensor.squeeze_"]), Case((x, 0), {}, [("complex64", np.ones(24, "complex64").tobytes())], relation="inplace"))
     got = replace(item.expected, strides=[strides], warned=())
     assert any("stride" in fault.reason for fault in copied(kind_of(item), item, got)) == excused
+
+
+@pytest.mark.parametrize("path, moved", [("poisson_nll_loss", True), ("sum", False), ("argmax", False)])
+def test_whole_numbers_are_moved_where_floating_ones_give_the_same(path, moved):
+    """A mean of terms that cancel is as exact as they are; a sum of whole numbers is exact, and the place of the first of the largest."""
+    spec = TensorSpec(0, "int64", (12,), (1,), 0, 0, False)
+    case = Case((spec, spec, True, False, 1e-5, 1) if path == "poisson_nll_loss" else (spec,), {}, [("int64", np.array([0, -1, -4, -2, 1, 1, 0, 3, -2, 0, 2, 2]).tobytes())])
+    item = expect(Target(f"torch.{path}", [path]), case)
+    runs = kind_of(item).reruns(torch, item, more=True)
+    assert (len({run.values[0].data for run in runs if not run.raised}) > 1) == moved
+
+
+@pytest.mark.parametrize("gradient, free", [(0.5, True), (0.75, False)])
+def test_a_gradient_that_heeds_no_nan_may_be_a_number(gradient, free):
+    """A reflection by a vector of one number is 1 - tau, whose slope is the same at any tau; PyTorch's formula has NaN at NaN."""
+    specs = tuple(TensorSpec(i, "complex128", size, row_major(size), 0, i, True) for i, size in enumerate([(1, 1), (1,)]))
+    numbers = [("complex128", np.array([z]).tobytes()) for z in (3e4 - 6e-8j, complex(np.nan, np.nan))]
+    item = expect(Target("torch.linalg.householder_product", ["linalg.householder_product"]), Case(specs, {}, numbers, differentiate=1))
+    of_tau = replace(item.expected.gradients[1], data=np.complex128(gradient).tobytes())
+    found = heedless(item, kind_of(item), replace(item.expected, gradients=[item.expected.gradients[0], of_tau]))
+    assert [(fault.phase, fault.position) for fault in found] == ([("gradients", 1)] if free else [])
+
+
+def test_one_that_heeds_it_may_not():
+    spec = TensorSpec(0, "float64", (2,), (1,), 0, 0, True)
+    item = expect(Target("torch.square", ["square"]), Case((spec,), {}, [("float64", np.array([np.nan, 1]).tobytes())], differentiate=1))
+    number = replace(item.expected.gradients[0], data=np.array([1.0, item.expected.gradients[0].array()[1]]).tobytes())
+    assert not heedless(item, kind_of(item), replace(item.expected, gradients=[number]))
+
+
+@pytest.mark.parametrize("numbers, wavering", [([1e-200, np.inf, 1e-200, 2], True), ([0.5, np.inf, 3, 2], False), ([1e-200, 1e-200, 3, 2], False)])
+def test_a_product_whose_order_tells_whether_it_is_a_number_wavers(numbers, wavering):
+    spec = TensorSpec(0, "float64", (4,), (1,), 0, 0, False)
+    item = expect(Target("torch.prod", ["prod"]), Case((spec,), {}, [("float64", np.array(numbers).tobytes())]))
+    assert bool(order_of_factors(kind_of(item), item)) == wavering
+
+
+@pytest.mark.parametrize("label, wavering", [(3, True), (2, False)])
+def test_an_oracle_that_reads_between_the_rows_of_an_input_wavers(label, wavering):
+    """CTCLoss looks up a label that is none of three classes in the row of another example, or behind the last."""
+    numbers = np.log(np.random.default_rng(0).dirichlet(np.ones(3), (4, 2))).astype("float32")
+    stored = [numbers, np.array([[1, 2], [1, label]]), np.array([4, 4]), np.array([2, 2])]
+    specs = tuple(TensorSpec(i, str(x.dtype), x.shape, row_major(x.shape), 0, i, False) for i, x in enumerate(stored))
+    item = expect(Target("torch.nn.CTCLoss", ["nn.CTCLoss"]), ModuleCase(inputs=specs, storages=[(str(x.dtype), x.tobytes()) for x in stored]))
+    assert bool(reads_between(kind_of(item), item)) == wavering
+
+
+@pytest.mark.parametrize("phase, second, right", [("second", 2.0**-9, True), ("second", 0.25, False), ("gradients", 2.0**-9, False)])
+def test_what_is_left_of_second_derivatives_of_halves_is_known_as_moved_halves_tell(phase, second, right):
+    """The cosine of two vectors of one number is 1 or -1: its derivatives are nothing but what rounding leaves of terms that cancel."""
+    numbers = np.array([-103.75, -3.78125], "float16"), np.array([-0.2085, -0.6318], "float16")
+    specs = tuple(TensorSpec(i, "float16", (2, 1), (1, 1), 0, i, True) for i in range(2))
+    item = expect(Target("torch.cosine_similarity", ["cosine_similarity"]), Case(specs, {"dim": 1}, [("float16", x.tobytes()) for x in numbers], differentiate=2))
+    found = getattr(item.expected, phase)
+    got = replace(item.expected, **{phase: [found[0], replace(found[1], data=(found[1].array() + np.float16(second)).astype("float16").tobytes())]})
+    kind = kind_of(item)
+    fault, = [fault for fault in kind.faults(item, got) if fault.phase == phase]
+    assert (kind.excuses_for(fault, item, got, kind.reruns(torch, item) + kind.reruns(torch, item, more=True)) is not None) == right
+
+
+@pytest.mark.filterwarnings("ignore:cov")
+def test_an_oracle_that_cannot_write_to_what_its_schema_leaves_alone_wavers():
+    case = _ones((1, 1), (1,))
+    spec = replace(case.args[0], requires_grad=True)
+    item = expect(Target("torch.cov", ["cov"]), replace(case, args=(spec,), kwargs={"aweights": case.args[1]}))
+    assert "leaf Variable" in item.expected.raised.message and {fault.property for fault in _writes_unasked(item)} == {ANYTHING}
+    unasked = replace(item, target=Target("torch.Tensor.t_", ["Tensor.t_"]))
+    assert not _writes_unasked(unasked)  # which says so

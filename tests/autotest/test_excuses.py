@@ -432,3 +432,14 @@ def test_denormal_numbers_are_moved_by_their_own_steps():
     assert 2.0**-150 < gaps[0] <= 2.0**-148 and gaps[1] < 2.0**-160 and gaps[2] == 0 and gaps[3] < 1e-6
     exact = np.frombuffer(reference.promoted(case, np.random.default_rng(0), shown=2.0**-52).storages[0][1], "float64")
     assert abs(exact[0] / np.float32(1e-40) - 1) < 1e-14
+
+
+def test_a_zero_on_the_diagonal_is_for_rounding_to_say():
+    """Of `lu_factor`, as of what raises LinAlgError: a pivot that another order of products leaves is no zero."""
+    spec, storages = tensor([[1.0, 2.0], [1.0, 2.0]])
+    expected = observed(torch.linalg.lu_factor, Case((spec,), {}, storages))
+    got = observed(torch.linalg.lu, Case((spec,), {}, storages))
+    fault, = faults(Case((spec,), {}, storages), expected, got)
+    item = _item("linalg.lu_factor", Case((spec,), {}, storages), decomposes=True, expected=expected)
+    assert fault.phase == "accepted" and rounding.excuses_for(fault, item, got, [expected] * 5) == {"matrix"}
+    assert rounding.excuses_for(fault, item, got, [got] * 5) is None

@@ -115,3 +115,24 @@ def test_rounding_that_no_epsilon_in_the_inputs_shows_shows_along_a_line():
         values = exact.entries[0].value.array() + [off, 0]
         got = Journal([Entry("gradient", "eval: gradients 0", Value("float64", values.shape, values.tobytes()))])
         assert journals.excuses_for(Fault("gradient", "", "gradients", 0), exact, got, still + line) == excuses
+
+
+def test_numbers_that_an_epsilon_changes_entirely_are_none_and_neither_is_what_comes_of_them():
+    t, w, moved, nan = ([held("float32", np.float32(x).tobytes())] for x in (-5e21, -2e23, 8e19, np.nan))
+    assert judged(*t, *w, moved * 4) == judged(*t, *w, nan + t * 3) == {"no digits"}
+    assert judged(*t, *w, moved * 3 + t) is None  # one of the moved ones agrees
+    assert judged(*t, *w, t * 4) is None
+
+    def steps(*numbers):
+        return Journal([Entry("value", f"step {i}: parameters 0", Value("float32", (), np.float32(x).tobytes())) for i, x in enumerate(numbers)])
+
+    assert judged(steps(1, 2), steps(1, 3), [steps(9, 2)] * 4) == {"no digits"}
+    assert judged(steps(1, 2), steps(1, 3), [steps(1, 2)] * 4) is None
+
+
+def test_a_number_too_large_on_the_way_is_infinity_or_nan():
+    infinite, nan, seven, eight = (held("float16", np.float16(x).tobytes()) for x in (-np.inf, np.nan, 7, 8))
+    fault, = journals.faults(infinite, nan)
+    runs = [seven] * (1 + journals.PERTURBATIONS) + [infinite] * journals.PERTURBATIONS
+    assert journals.excuses_for(fault, infinite, nan, runs) == {"no digits"}
+    assert journals.excuses_for(fault, infinite, eight, runs) is None

@@ -32,6 +32,16 @@ CALLS = {
     "norm over one value, strided": lambda t, v, m: t.batch_norm(m[:1] * 7.3, m[:, 0:1].repeat(2, 1)[:4, 0], m[0], m[:, :2].reshape(-1)[:4].clone(), m[1].clone(), True, 0.5, 1e-5, False),
     "solved for doubles": lambda t, v, m: t.linalg.solve_triangular(m[:, :3] + 5, m.double(), upper=True), "solved for whole numbers": lambda t, v, m: t.linalg.solve_triangular(
         m[:, :3] + 5, m.long(), upper=False, left=True),
+    # out= and odd arguments
+    **{f"{name} into what cannot hold it": lambda t, v, m, name=name: getattr(t, name)((m > 2, v[0], m > 2), out=t.zeros(3, 4).bool()) for name in ("dstack", "hstack", "vstack")},
+    "cat into what cannot hold it": lambda t, v, m: t.cat((m > 2, v), out=t.zeros(3).bool()), "cat of a number into truths": lambda t, v, m: t.cat((v, v[0]), out=t.zeros(3).bool()),
+    "cat of nothing and more into out=": lambda t, v, m: t.cat((v[:0], m), dim=-2, out=t.zeros(3, 4)), "cat with a history": lambda t, v, m: t.cat((v * v.clone().requires_grad_(), v), out=t.zeros(6).long()),
+    "cat of a far axis into truths": lambda t, v, m: t.cat((m, v), 5, out=t.zeros(3).bool()),
+    "a number grows over itself": lambda t, v, m: v[0].clone().addbmm_(m[:, :1, None], m[:, 1:2, None]), "a number grows": lambda t, v, m: v[0].clone().addbmm_(m[:2, :2, None], m[:2, None, :2]),
+    **{f"{name} of {shape} by {at} into out=": lambda t, v, m, name=name, shape=shape, at=at: getattr(t.fft, name)(t.ones(*shape), *at, out=t.empty(0, dtype=t.complex64))
+       for name in ("ihfft", "ifft") for shape, at in (((3, 3), (1, 0)), ((1, 3), (None, 0)), ((2, 3, 4), (1, 0)), ((2, 3, 4), (2, 1)), ((2, 1, 4), (3, 0)))},
+    **{f"gaussian loss of bytes, at least {eps}": lambda t, v, m, eps=eps: t.nn.functional.gaussian_nll_loss(*[m.to(t.uint8)] * 3, eps=eps, reduction="none") for eps in (True, 2, 300, 1e-6)},
+    **{f"masked {name} less a tensor of {n}": lambda t, v, m, name=name, n=n: getattr(t.masked, name)(m, correction=t.ones(n) * 2, mask=m > 2) for name in ("var", "std") for n in (1, 2)},
     # layouts
     "a vector into every second element": lambda t, v, m: (lambda whole: [t.matmul(v, m, out=whole[1::2]), whole])(t.zeros(9)),
     "a line into every second element": lambda t, v, m: t.nn.functional.linear(v, m.t(), out=t.zeros(8)[::2]),

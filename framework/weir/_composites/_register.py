@@ -162,7 +162,7 @@ def in_place(function, name, resized=False):
         source = self.clone() if recorded else self
         result = function(source, *args, **kwargs)
         if resized and self.shape != result.shape:
-            return _C._write_out(name, self, result, [], OUT_CAST, True, True)
+            return _C._write_out(name, self, result, [self.detach().expand(result.shape)], OUT_CAST, True, True)
         return self.copy_(result)
 
     written.__name__ = name + "_"

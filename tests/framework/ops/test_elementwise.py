@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_same, to_weir
 
 A, B = torch.randn(3, 4), torch.randn(4)
 INTS = torch.arange(-2, 4)
@@ -167,3 +167,19 @@ def test_ldexp_reads_exponents_as_int32(dtype):
 
 def test_ldexp_of_nothing_keeps_its_dtype_beside_an_exponent_without_axes():
     assert_same(lambda t, x, e: t.ldexp(x, e), torch.ones(0, 2), torch.tensor(3.0, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("axes", [(), (6,)])
+def test_the_gradient_of_an_exponent_of_halves_is_rounded_once(axes):
+    """Powers are rounded to the exponents' dtype, as in PyTorch (framework/ops/straight_through.cpp and its kernel framework/kernels/cpu/straight_through.cpp); their gradient, and its derivative, are double precision's but for one rounding."""
+    rng = torch.manual_seed(0)
+    x, e = torch.randn(6, generator=rng), torch.randn(axes, generator=rng).bfloat16()
+    assert weir.equal(weir.ldexp(to_weir(x), to_weir(e)), to_weir(torch.ldexp(x, e)))
+
+    def derivatives(t, x, e):
+        x, e = x.requires_grad_(), e.requires_grad_()
+        grads = t.autograd.grad(t.ldexp(x, e), [x, e], t.arange(1, 7).to(x.dtype), create_graph=True)
+        return [torch.tensor(g.tolist(), dtype=torch.float64) for g in (grads[1], t.autograd.grad(grads, [x, e], [t.ones_like(g) for g in grads])[1])]
+
+    for found, exact in zip(derivatives(weir, to_weir(x), to_weir(e)), derivatives(torch, x.double(), e.double())):
+        assert ((found - exact).abs() <= 2**-8 * exact.abs()).all()

@@ -98,3 +98,17 @@ def test_a_single_number_has_the_gradient_of_a_norm():
 def test_a_norm_of_one_number_by_nan_is_its_size_without_a_gradient():
     for shape, dim in (((), None), ((1,), -1), ((2, 1), -1)):
         assert_same(lambda t, x, dim=dim: t.linalg.vector_norm(x, float("nan"), dim), torch.full(shape, -3.0, dtype=torch.float64, requires_grad=True))
+
+
+@pytest.mark.parametrize("p", [INF, -INF])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("where", [(1, False), (1, True), (None, False)])
+def test_an_infinite_norm_of_nan_leaves_the_other_numbers_no_gradient(p, dtype, where):
+    found = []
+    for t in (torch, weir):
+        x = t.tensor([[3, -3, float("nan")], [1, INF, -2], [1, 2, -2], [0, 0, 0]], dtype=getattr(t, dtype), requires_grad=True)
+        norm = t.linalg.vector_norm(x, p, *where)
+        slope, = t.autograd.grad(norm, x, t.ones_like(norm), create_graph=True)
+        second, = t.autograd.grad(slope[2:].abs().sum(), x)
+        found.append([str(norm.tolist()), str(slope.tolist()), second[2:].abs().sum().item()])
+    assert found[0] == found[1]
