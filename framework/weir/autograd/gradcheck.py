@@ -114,7 +114,7 @@ def _analytical(output, inputs):
     for (d,) in _directions(output):
         for column, g, x in zip(columns, _gradients(output, inputs, d), inputs):
             column.append((weir.zeros_like(x) if g is None else g.to_dense() if g.is_sparse else g).reshape(-1))
-    return [weir.stack(c, 1) if c else weir.zeros(x.numel(), 0) for c, x in zip(columns, inputs)]
+    return [weir.stack(c, 1) if c else weir.zeros(x.numel(), 0, dtype=x.dtype) for c, x in zip(columns, inputs)]
 
 
 def _compare(a, n, rtol, atol, output, k, kind="analytical"):
