@@ -198,7 +198,8 @@ def _check_forward(call, eps, rtol, atol, fast_mode):
         if fast_mode:
             with weir.random.fork_rng():
                 weir.manual_seed(0)
-                directions = [weir.randn(x.shape, dtype=x.dtype)] if x.numel() else []
+                d = weir.randn(x.shape, dtype=x.dtype)
+                directions = [d / d.norm().clamp_min(1e-30)] if x.numel() else []  # short, so that no number passes a jump of func's
         else:
             directions = [d for steps in _directions(x) for d in steps]
         for d in directions:
