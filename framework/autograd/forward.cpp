@@ -260,7 +260,9 @@ void in_place(const OpType& type, const void* op, Inputs in, Tensor* out, const 
     for (const LevelRef& level : levels) write_tangent(out[0], level, copies && in[1] ? tangent(in[1], level) : Tensor());
     return;
   }
-  Tensors fresh = called(type, op, in);
+  Tensors aside(in.begin(), in.end());
+  if (mode.grad && type.saves.inputs & 1) aside[0] = grad_ops.clone(in[0]);  // what backward needs is written over below
+  Tensors fresh = called(type, op, aside);
   check(fresh[0].sizes() == out[0].sizes(), type.signature->name, "_: output with shape ", out[0].sizes(), " doesn't match the broadcast shape ",
         fresh[0].sizes());
   copy_into(out[0], fresh[0]);

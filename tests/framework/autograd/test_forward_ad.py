@@ -176,3 +176,17 @@ def test_tangents_of_views_where_the_tangent_is_part_of_other_memory():
             x = ad.make_dual(t.ones(4), t.arange(10.0)[3:7])
             found.append([ad.unpack_dual(v).tangent.tolist() for v in (x.as_strided((2,), (2,), 1), x[1:], x.view(2, 2).t())])
     assert found[0] == found[1]
+
+
+def test_tangents_of_gradients_through_a_write():
+    found = []
+    for t in (torch, weir):
+        def pulled(x, t=t):
+            return t.func.vjp(lambda v: (v * 1).clamp_(min=0).square_().sum(), x)[1](t.ones(()))[0]
+        found.append(t.func.jvp(pulled, (t.tensor([1.0, -2.0, 3.0]),), (t.tensor([1.0, 1.0, 2.0]),))[1].tolist())
+    assert found[0] == found[1]
+
+
+def test_a_product_of_no_reflectors_has_tangents_of_zero():
+    found = [t.func.jvp(lambda a, t=t: t.linalg.householder_product(a, t.zeros(0)), (t.ones(3, 2),), (t.ones(3, 2),))[1].tolist() for t in (torch, weir)]
+    assert found[0] == found[1]
