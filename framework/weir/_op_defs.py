@@ -9,7 +9,7 @@ import re
 
 import weir
 from weir import Tensor
-from _weir import _batch_axes, _bump_version
+from _weir import _batch_axes, _bump_version, _same_storage
 
 from ._core_names import _AutoDispatchBelowAutograd
 from .autograd.function import by_vmap_rule
@@ -24,7 +24,7 @@ class OpDef:
     def __init__(self, name, schema):
         self.name, self.schema = name, schema
         self.kernels, self.fake, self.backward, self.setup_context = {}, early_fakes.pop(name, None), None, None
-        self.vmap = None
+        self.vmap, self.function = None, None
         self.mutates = re.findall(r"Tensor\(\w+!\)\S*\s+(\w+)", schema)
         self.parameters = _parameters(schema)
 
@@ -41,7 +41,7 @@ class OpDef:
 
     def __call__(self, *args, **kwargs):
         args, kwargs = self.bind(args, kwargs)
-        tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
+        tensors = _tensors(args) + _tensors(kwargs.values())
         kind = tensors[0].device.type if tensors else "cpu"
         if kind == "meta" and self.fake is not None:
             return self.fake(*args, **kwargs)
@@ -68,29 +68,50 @@ class OpDef:
         result = kernel(*args, **kwargs)
         if self.mutates:
             named = dict(zip((p.name for p in self.parameters), args)) | kwargs
-            for t in tree_leaves([named.get(name) for name in self.mutates]):
-                if isinstance(t, Tensor):
-                    _bump_version(t)
+            for t in _tensors(named.get(name) for name in self.mutates):
+                _bump_version(t)
         return result
 
 
-def _with_gradient(op, kernel, args, kwargs):
-    """The op as an autograd.Function, whose arguments and results are the tensors within the op's, in order."""
-    leaves, structure = tree_flatten(args)
-    made = []  # the structure of the results
+def _tensors(values):
+    """The tensors among values and in lists among them, which is as deep as a schema can say."""
+    found = []
+    for x in values:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, (list, tuple)):
+            found += [y for y in x if isinstance(y, Tensor)]
+    return found
 
+
+class _Call:
+    """A call of an op, and the structure of its results once they are there."""
+
+    def __init__(self, kernel, args, kwargs, structure):
+        self.kernel, self.args, self.kwargs, self.structure, self.results = kernel, args, kwargs, structure, None
+
+
+def _with_gradient(op, kernel, args, kwargs):
+    """The op as an autograd.Function, whose arguments and results are those within the op's, in order."""
+    leaves, structure = tree_flatten(args)
+    call = _Call(kernel, args, kwargs, structure)
+    op.function = op.function or _function_of(op)
+    return tree_unflatten(op.function.apply(call, *leaves), call.results)
+
+
+def _function_of(op):
     class Generated(weir.autograd.Function):
         @staticmethod
-        def forward(ctx, *leaves):
-            args = tree_unflatten(leaves, structure)
-            ctx.needs_input_grad = tree_unflatten(ctx.needs_input_grad, structure)
+        def forward(ctx, call, *leaves):
+            args = tree_unflatten(leaves, call.structure)
+            ctx.needs_input_grad = tree_unflatten(ctx.needs_input_grad[1:], call.structure)
             with _AutoDispatchBelowAutograd():
-                output = op.run(kernel, args, kwargs)
+                output = op.run(call.kernel, args, call.kwargs)
                 if op.setup_context is not None:
-                    named = {"keyword_only_inputs": kwargs} if any(p.kind is p.KEYWORD_ONLY for p in op.parameters or ()) else {}
+                    named = {"keyword_only_inputs": call.kwargs} if any(p.kind is p.KEYWORD_ONLY for p in op.parameters or ()) else {}
                     op.setup_context(ctx=ctx, inputs=args, output=output, **named)
-            results, spec = tree_flatten(output)
-            made.append(spec)
+            results, call.results = tree_flatten(output)
+            ctx._structures = [len(tree_leaves(a)) for a in args], call.results
             return tuple(results)
 
         @staticmethod
@@ -98,20 +119,21 @@ def _with_gradient(op, kernel, args, kwargs):
             if op.backward is None:
                 raise RuntimeError(f"Trying to backward through {op.name} but no autograd formula was registered. Please use "
                                    "register_autograd to add one.")
-            grads = tree_unflatten(grads, made[0])
+            counts, results = ctx._structures
+            grads = tree_unflatten(grads, results)
             found = op.backward(ctx, *(grads if isinstance(grads, tuple) else (grads,)))
-            return _flat_gradients(op, args, found if isinstance(found, tuple) else (found,))
+            return None, *_flat_gradients(op, counts, found if isinstance(found, tuple) else (found,))
+
     Generated.__name__ = f"GeneratedBackwardFor_{op.name.replace('::', '_')}_default"
-    return tree_unflatten(Generated.apply(*leaves), made[0])
+    return Generated
 
 
-def _flat_gradients(op, args, grads):
-    """One gradient for each leaf of the arguments; None stands for all of an argument."""
-    if len(grads) < len(args) or any(g is not None for g in grads[len(args):]):
-        raise RuntimeError(f"{op.name}: backward returned an incorrect number of gradients (expected {len(args)}, got {len(grads)})")
+def _flat_gradients(op, counts, grads):
+    """One gradient for each leaf of the arguments, of which the i-th has counts[i]; None stands for all of an argument."""
+    if len(grads) < len(counts) or any(g is not None for g in grads[len(counts):]):
+        raise RuntimeError(f"{op.name}: backward returned an incorrect number of gradients (expected {len(counts)}, got {len(grads)})")
     flat = []
-    for i, (given, grad) in enumerate(zip(args, grads)):
-        count = len(tree_leaves(given))
+    for i, (count, grad) in enumerate(zip(counts, grads)):
         found = [None] * count if grad is None else tree_leaves(grad)
         if len(found) != count:
             raise RuntimeError(f"{op.name}: Expected the return from backward to be of the same structure as the inputs; argument {i} holds "
@@ -140,14 +162,14 @@ def unaliased(op, kernel):
     @functools.wraps(kernel)
     def checked(*args, **kwargs):
         result = kernel(*args, **kwargs)
-        taken = {t.untyped_storage()._cdata for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor) and t.layout is weir.strided}
-        for t in tree_leaves(result):
-            if not isinstance(t, Tensor) or t.layout is not weir.strided:
+        seen = [t for t in _tensors(args) + _tensors(kwargs.values()) if t.layout is weir.strided]
+        for t in _tensors(result if isinstance(result, tuple) else (result,)):
+            if t.layout is not weir.strided:
                 continue
-            if t.untyped_storage()._cdata in taken:
+            if any(_same_storage(t, other) for other in seen):
                 raise RuntimeError(f"{op.name}: the output of this custom operator must not also be an input to this custom operator and may not alias any "
                                    "inputs to this custom operator or other returns. Return a clone of it (e.g. return x.clone()).")
-            taken.add(t.untyped_storage()._cdata)
+            seen.append(t)
         return result
     return checked
 

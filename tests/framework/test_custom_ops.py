@@ -204,3 +204,8 @@ def test_texts_of_an_op():
         packet = getattr(F.ops.custom_ops_test, op._qualname.split("::")[1])
         told.append((repr(op), str(packet), str(packet.default), packet.default.name(), str(packet.default._schema)))
     _same(told)
+
+
+def test_two_results_of_nothing_share_no_memory():
+    for F, op in _both(lambda F, name: F.library.custom_op(name, lambda x: (F.zeros(0), F.zeros(0)), mutates_args=(), schema="(Tensor x) -> (Tensor, Tensor)")):
+        assert [len(t) for t in op(F.ones(2))] == [0, 0]
