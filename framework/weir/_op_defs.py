@@ -29,7 +29,7 @@ class OpDef:
         self.parameters = _parameters(schema)
 
     def bind(self, args, kwargs):
-        """(all arguments in order, those by keyword only), defaults filled in. RuntimeError where they do not fit the schema."""
+        """(all arguments in order, those by keyword only), defaults filled in, tuples as lists. RuntimeError where they do not fit the schema."""
         if self.parameters is None:
             return args, kwargs
         try:
@@ -37,7 +37,7 @@ class OpDef:
         except TypeError as error:
             raise RuntimeError(f"{self.name}() {error}. Declaration: {self.name}{self.schema}") from None
         bound.apply_defaults()
-        return bound.args, bound.kwargs
+        return tuple(list(a) if isinstance(a, tuple) else a for a in bound.args), bound.kwargs
 
     def __call__(self, *args, **kwargs):
         args, kwargs = self.bind(args, kwargs)

@@ -209,3 +209,20 @@ def test_texts_of_an_op():
 def test_two_results_of_nothing_share_no_memory():
     for F, op in _both(lambda F, name: F.library.custom_op(name, lambda x: (F.zeros(0), F.zeros(0)), mutates_args=(), schema="(Tensor x) -> (Tensor, Tensor)")):
         assert [len(t) for t in op(F.ones(2))] == [0, 0]
+
+
+def test_sizes_reach_a_kernel_as_lists():
+    told = []
+
+    def make(F, name):
+        def shaped(x, shape):
+            kinds.append(type(shape))
+            return F.tensor(x.numpy().reshape(shape))
+        shaped.__annotations__ = {"x": F.Tensor, "shape": Sequence[int], "return": F.Tensor}
+        return F.library.custom_op(name, shaped, mutates_args=())
+    kinds = []
+    for F, op in _both(make):
+        kinds.clear()
+        x = F.arange(12.0).reshape(2, 6)
+        told.append((F.vmap(op, (0, None))(x, F.ones(2, 3).shape).tolist(), op(x, (3, 4)).tolist(), set(kinds)))
+    _same(told)
