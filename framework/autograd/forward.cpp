@@ -25,15 +25,16 @@ Tensors called(const OpType& type, const void* op, Inputs in) {
 
 Tensor zeros_for(const Tensor& x) { return grad_ops.zeros(Meta(x.sizes(), x.dtype(), x.device())); }
 
-// Zeros that may hold another number in each example that `t` does.
+// Zeros that may hold another number in each example that `t` does, and zeros between them, where a view may look.
 Tensor zeros_to_hold(const Tensor& t, const Meta& m) {
   const Axes axes = batch_axes(Inputs(&t, 1));
   AxesOfResults scope(axes.empty() ? nullptr : &axes);
-  Tensor r = unfilled(m);
+  const int64_t numel = numel_of(m.sizes), reach = numel ? extent(m.sizes, m.strides).high + 1 : 0;
+  Tensor r = unfilled(reach > numel ? Meta(Dims{reach}, m.dtype, m.device) : m);
   GradMode off(false);
   copy_into(r, wrapped_number(Scalar(0.0), m.device));
   r->storage->version = 0;
-  return r;
+  return reach > numel ? alias(r->storage, m.dtype, m.sizes, m.strides, 0) : r;
 }
 
 std::vector<Tangent>* own_tangents(const Tensor& x) {
@@ -196,12 +197,33 @@ class Push {
   const Tensors& tangents_;
 };
 
+/// Where `y`, which looks at x's memory, lies in that of x's tangent `t`, which is laid out as x is.
+Geometry place_in(const Tensor& t, const Tensor& x, const Tensor& y) {
+  Geometry g = within(x, y);
+  g.offset += t->offset * int64_t(size_of(t.dtype())) / int64_t(size_of(y.dtype()));
+  return g;
+}
+
+bool has_place(const Tensor& t, const Geometry& g, DType dtype) {
+  return g.offset >= 0 && (extent(g.sizes, g.strides).high + g.offset + 1) * int64_t(size_of(dtype)) <= int64_t(t->storage->bytes);
+}
+
+/// Tangent `t` in as much memory as x looks at, zeros around it: a view may be told a place there that x does not cover. Source: PyTorch's
+/// _new_zeros_with_same_feature_meta.
+Tensor amid_memory_of(const Tensor& x, const Tensor& t) {
+  const Tensor memory = zeros_to_hold(t, Meta(Dims{int64_t(x->storage->bytes / size_of(x.dtype()))}, t.dtype(), t.device()));
+  const Tensor r = grad_ops.shown_as(memory, {x.sizes(), x.strides(), x->offset});
+  copy_into(r, t);
+  return r;
+}
+
 void push_view(const OpType& type, const void* op, const Tensor& x, const Tensor& y, const LevelRef& level) {
   Tensor t = with_layout_of(x, tangent(x, level));
-  set_tangent(x, level, t);
   const Signature& s = *type.signature;
   const bool absolute = std::any_of(s.params.begin(), s.params.begin() + s.n, [](const Param& p) { return p.name == "storage_offset"; });
-  set_tangent(y, level, absolute ? grad_ops.shown_as(t, within(x, y)) : called(type, op, std::array{t})[0]);
+  if (absolute && y.numel() && !has_place(t, place_in(t, x, y), y.dtype())) t = amid_memory_of(x, t);
+  set_tangent(x, level, t);
+  set_tangent(y, level, absolute ? grad_ops.shown_as(t, place_in(t, x, y)) : called(type, op, std::array{t})[0]);
 }
 
 /// What lay in `self` is replaced by numbers of tangent `t`, undefined for none.
@@ -238,7 +260,9 @@ void in_place(const OpType& type, const void* op, Inputs in, Tensor* out, const 
     for (const LevelRef& level : levels) write_tangent(out[0], level, copies && in[1] ? tangent(in[1], level) : Tensor());
     return;
   }
-  Tensors fresh = called(type, op, in);
+  Tensors aside(in.begin(), in.end());
+  if (mode.grad && type.saves.inputs & 1) aside[0] = grad_ops.clone(in[0]);  // what backward needs is written over below
+  Tensors fresh = called(type, op, aside);
   check(fresh[0].sizes() == out[0].sizes(), type.signature->name, "_: output with shape ", out[0].sizes(), " doesn't match the broadcast shape ",
         fresh[0].sizes());
   copy_into(out[0], fresh[0]);
@@ -315,7 +339,7 @@ Tensor tangent(const Tensor& x, const LevelRef& level) {
   if (!whole) return {};
   const Tensor laid = with_layout_of(base, *whole);
   set_tangent(base, level, laid);
-  const Tensor t = grad_ops.shown_as(laid, within(base, x));
+  const Tensor t = grad_ops.shown_as(laid, place_in(laid, base, x));
   set_tangent(x, level, t);
   return t;
 }

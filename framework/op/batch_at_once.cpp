@@ -44,6 +44,10 @@ class AtOnce {
       if (type_.signature->params[i].name == name && !is_input(type_.signature->params[i].ty)) return i;
     return -1;
   }
+  bool is_set(std::string_view flag) const {
+    const int k = param(flag);
+    return k >= 0 && static_cast<const std::byte*>(op_)[type_.fields[k].offset] != std::byte{0};
+  }
   bool has(std::string_view name) const { return param(name) >= 0 || (name == "dim" && (param("dims") >= 0 || param("dim1") >= 0)); }
 
   bool alike() const {
@@ -118,7 +122,7 @@ class AtOnce {
   // Axes that an op is told, counted behind those of the batch.
   bool shift(std::byte* op, int rank) const {
     const int by = int(axes_.size());
-    if (int k = param("whole"); k >= 0 && op[type_.fields[k].offset] != std::byte{0}) return false;
+    if (is_set("whole")) return false;
     const bool negative_is_clear = out_[0].ndim() == rank || type_.notation.kind == Notation::reduce;
     for (const char* name : {"dim", "dims", "dim1", "dim2"}) {
       const int k = param(name);
@@ -161,8 +165,9 @@ class AtOnce {
     return true;
   }
 
-  // Lines of the last axes, with weights that all examples share.
+  // Lines of the last axes, with weights that all examples share. Gradients of weights are sums over an example's lines.
   bool lines_with_weights() const {
+    if (is_set("parameters")) return false;
     Tensors in;
     for (size_t i = 0, k = 0; i < in_.size(); i++, k++) {
       while (!is_input(type_.signature->params[k].ty)) k++;
@@ -171,8 +176,6 @@ class AtOnce {
       if (shared && batched(in_[i])) return false;
       in.push_back(shared || !in_[i] ? in_[i] : whole(in_[i], axes_));
     }
-    for (const Tensor& y : out_)
-      if (y.ndim() != in_[0].ndim()) return false;
     return call(type_, op_, std::move(in));
   }
 

@@ -30,6 +30,7 @@ struct HouseholderParts : LinalgOp {
   static constexpr Signature signature = "householder_parts(A: Tensor, tau: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.householder_product for calls without gradients, or without reflectors, which have none.";
   static constexpr Notation notation = "matrices";
+  static constexpr Save saves{.inputs = 0b11};  // a constant is not linear, which is what a vjp that reads nothing says
   static constexpr Module module = Module::hidden;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -12,10 +12,9 @@ import weir
 from weir import Tensor
 
 from ._absent import absent
-from ._core_names import _AutoDispatchBelowAutograd
+from ._op_defs import OpDef, early_fakes, unaliased
 
 _table: dict = {}  # "ns::name" -> OpDef
-_early_fakes: dict = {}  # "ns::name" -> fake of an op that nobody defined yet
 
 
 class OpOverload:
@@ -23,7 +22,7 @@ class OpOverload:
 
     def __init__(self, packet, name):
         self._packet, self._overload = packet, name
-        self.__name__, self._schema = f"{packet._op.name.split('::')[1]}.{name}", packet._op.schema
+        self.__name__, self._schema = f"{packet._op.name.split('::')[1]}.{name}", packet._op.name + packet._op.schema
 
     def __call__(self, *args, **kwargs):
         return self._packet(*args, **kwargs)
@@ -34,6 +33,9 @@ class OpOverload:
     @property
     def overloadpacket(self):
         return self._packet
+
+    def __str__(self):
+        return f"{self._packet}.{self._overload}"
 
     def __repr__(self):
         return f"<OpOverload(op='{self._packet._op.name.replace('::', '.')}', overload='{self._overload}')>"
@@ -56,6 +58,9 @@ class OpOverloadPacket:
 
     def overloads(self):
         return ["default"]
+
+    def __str__(self):
+        return self._op.name.replace("::", ".")
 
     def __repr__(self):
         return f"<OpOverloadPacket(op='{self._op.name.replace('::', '.')}')>"
@@ -130,122 +135,6 @@ class _Ops:
 ops = _Ops()
 
 
-class OpDef:
-    """What is known of one op: schema, implementations, fake and gradient."""
-
-    def __init__(self, name, schema):
-        self.name, self.schema = name, schema
-        self.kernels, self.fake, self.backward, self.setup_context = {}, _early_fakes.pop(name, None), None, None
-        self.mutates = re.findall(r"Tensor\(\w+!\)\S*\s+(\w+)", schema)
-        self.parameters = _parameters(schema)
-
-    def bind(self, args, kwargs):
-        """All arguments in order, defaults filled in. TypeError as Python has it."""
-        bound = inspect.Signature(self.parameters).bind(*args, **kwargs) if self.parameters is not None else None
-        if bound is None:
-            return args, kwargs
-        bound.apply_defaults()
-        return bound.args, bound.kwargs
-
-    def __call__(self, *args, **kwargs):
-        args, kwargs = self.bind(args, kwargs)
-        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        tensors += [x for a in args if isinstance(a, (list, tuple)) for x in a if isinstance(x, Tensor)]
-        kind = tensors[0].device.type if tensors else "cpu"
-        if kind == "meta" and self.fake is not None:
-            return self.fake(*args, **kwargs)
-        # What computes with ops has gradients as it is: a kernel of the autograd key, before all others, and a composite, after them.
-        kernel = self.kernels.get("autograd") if not _AutoDispatchBelowAutograd.is_in_force() else None
-        if kernel is not None:
-            return kernel(*args, **kwargs)
-        kernel = self.kernels.get(kind) or self.kernels.get(None)
-        if kernel is None and "composite" in self.kernels:
-            return self.kernels["composite"](*args, **kwargs)
-        if kernel is None:
-            raise NotImplementedError(f"{self.name}: no implementation for device {kind}")
-        if any(t.requires_grad for t in tensors) and weir.is_grad_enabled():
-            if self.backward is not None:
-                return _differentiable(self, kernel)(*args, **kwargs)
-            return _without_gradient(self, kernel)(*args, **kwargs)
-        return kernel(*args, **kwargs)
-
-
-def _differentiable(op, kernel):
-    """The op as an autograd.Function: what `register_autograd` was given computes its gradients."""
-    class Registered(weir.autograd.Function):
-        @staticmethod
-        def forward(ctx, count, *flat):
-            args, kwargs = flat[:count], dict(zip(flat[count::2], flat[count + 1::2]))
-            output = kernel(*args, **kwargs)
-            if op.setup_context is not None:
-                named = {"keyword_only_inputs": kwargs} if kwargs else {}
-                op.setup_context(ctx=ctx, inputs=args, output=output, **named)
-            ctx._flat_count, ctx._arg_count = len(flat), count
-            return output
-
-        @staticmethod
-        def backward(ctx, *grads):
-            result = op.backward(ctx, *grads)
-            result = list(result) if isinstance(result, (tuple, list)) else [result]
-            return (None, *result, *[None] * (ctx._flat_count - len(result)))
-    Registered.__name__ = op.name.replace("::", "_")
-    return lambda *args, **kwargs: Registered.apply(len(args), *args, *(x for kv in kwargs.items() for x in kv))
-
-
-def _without_gradient(op, kernel):
-    class Opaque(weir.autograd.Function):
-        @staticmethod
-        def forward(ctx, call, *tensors):
-            return call()
-
-        @staticmethod
-        def backward(ctx, *grads):
-            raise RuntimeError(f"Trying to backward through {op.name} but no autograd formula was registered. Please use "
-                               "register_autograd to add one.")
-
-    def run(*args, **kwargs):
-        tensors = [a for a in (*args, *kwargs.values()) if isinstance(a, Tensor)]
-        result = Opaque.apply(lambda: kernel(*args, **kwargs), *tensors)
-        return result
-    return run
-
-
-_WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
-
-
-def _parameters(schema):
-    """The parameters of "name(Tensor x, int n=1, *, float f=2.0) -> Tensor"; None for a text without parentheses."""
-    match = re.search(r"\((.*)\)\s*->", schema, re.S)
-    if match is None:
-        return None
-    inside = re.sub(r"\(\w+!?(?:\s*->\s*\w+)?\)", "", match[1])
-    parameters, kind, depth, part = [], inspect.Parameter.POSITIONAL_OR_KEYWORD, 0, ""
-    for c in inside + ",":
-        depth += c in "[(" and 1 or -(c in "])")
-        if c != "," or depth:
-            part += c
-            continue
-        part, word = "", part.strip()
-        if word == "*":
-            kind = inspect.Parameter.KEYWORD_ONLY
-        elif word:
-            declared, _, default = word.partition("=")
-            name = declared.split()[-1]
-            default = default.strip()
-            parameters.append(inspect.Parameter(name, kind, default=inspect.Parameter.empty if not default else _value(default)))
-    return parameters
-
-
-def _value(text):
-    if text in _WORDS:
-        return _WORDS[text]
-    import ast
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
 _TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", complex: "complex",
           weir.dtype: "ScalarType", weir.device: "Device", type(None): "()"}
 
@@ -305,7 +194,10 @@ class CustomOpDef:
         return self._op(*args, **kwargs)
 
     def register_kernel(self, device_types, fn=None, /):
-        return register_kernel(self._op.name, device_types, fn)
+        if fn is None:
+            return lambda f: self.register_kernel(device_types, f)
+        register_kernel(self._op.name, device_types, unaliased(self._op, fn))
+        return fn
 
     def register_fake(self, fn, /):
         return register_fake(self._op.name, fn)
@@ -319,8 +211,7 @@ class CustomOpDef:
         raise NotImplementedError("register_torch_dispatch: weir has no dispatch modes")
 
     def register_vmap(self, func=None):
-        """Not needed: vmap is a loop. The rule is accepted and not used."""
-        return func if func is not None else (lambda f: f)
+        return register_vmap(self._op.name, func)
 
     def register_autocast(self, device_type, cast_inputs):
         return register_autocast(self._op.name, device_type, cast_inputs)
@@ -341,7 +232,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
         text = schema or infer_schema(fn, mutates_args=mutates_args)
         op = OpDef(name, text)
         for kind in [device_types] if isinstance(device_types, (str, type(None))) else device_types:
-            op.kernels[kind] = fn
+            op.kernels[kind] = unaliased(op, fn)
         _table[name] = op
         return CustomOpDef(op, fn)
     return inner if fn is None else inner(fn)
@@ -401,7 +292,7 @@ def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=F
     """What the op gives for tensors without memory (device "meta"). An op that is not defined yet finds it when it is."""
     def register(fn):
         if isinstance(op, str) and op not in _table:
-            _early_fakes[op] = fn  # of a library whose compiled part cannot be loaded here: only calls of the op fail
+            early_fakes[op] = fn  # of a library whose compiled part cannot be loaded here: only calls of the op fail
         else:
             _find(op).fake = fn
         return fn
@@ -421,8 +312,11 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
 
 
 def register_vmap(op, func=None, /, *, lib=None):
-    """Not needed: vmap is a loop. The rule is accepted and not used."""
-    return func if func is not None else (lambda f: f)
+    """func(info, in_dims, *args) answers for a batch: (results, the batch's dim in each). Without one, vmap takes example by example."""
+    def register(fn):
+        _find(op).vmap = fn
+        return fn
+    return register if func is None else register(func)
 
 
 def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None, allow_override=False):

@@ -129,7 +129,7 @@ class Function(FunctionCtx):
         if (level := _forward_level(args)) is not None:
             return _pushed(cls, level, args, kwargs)
         if cls.vmap is not Function.vmap and (axes := [a for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) for a in _batch_axes(x)]):
-            return _by_own_vmap(cls, *max(axes), args, kwargs), None
+            return by_vmap_rule(cls.vmap, f"vmap staticmethod of {cls.__name__}", *max(axes), args, kwargs), None
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
@@ -255,20 +255,21 @@ class InplaceFunction(Function):
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
 
-def _by_own_vmap(cls, level, size, args, kwargs):
+def by_vmap_rule(rule, name, level, size, args, kwargs):
+    """What rule(info, in_dims, *args, **kwargs) says of a batch. RuntimeError where that is no pair of results and their batch's dims."""
     def in_batch(x):
         return isinstance(x, Tensor) and any(own == level for own, _ in _batch_axes(x))
 
     def whole(x):
         return _out_of_batch(x, 0, level, size) if in_batch(x) else x
     dims = tree_map(lambda x: 0 if in_batch(x) else None, args)
-    answer = cls.vmap(VmapInfo(size, _vmap_randomness(level)), dims, *tree_map(whole, args), **tree_map(whole, kwargs))
+    answer = rule(VmapInfo(size, _vmap_randomness(level)), dims, *tree_map(whole, args), **tree_map(whole, kwargs))
     if not isinstance(answer, tuple) or len(answer) != 2:
-        raise RuntimeError(f"Expected the vmap staticmethod of {cls.__name__} to have two returns, the output and out_dims; got {type(answer)}")
+        raise RuntimeError(f"Expected the {name} to have two returns, the output and out_dims; got {type(answer)}")
     results, spec = tree_flatten(answer[0])
     places = _broadcast_to_and_flatten(answer[1], spec, is_leaf=lambda d: d is None)
     if places is None:
-        raise RuntimeError(f"The vmap staticmethod of {cls.__name__} returned an incompatible (output, out_dims) pair: {answer[1]} does not fit the output")
+        raise RuntimeError(f"The {name} returned an incompatible (output, out_dims) pair: {answer[1]} does not fit the output")
     return tree_unflatten([x if d is None else _into_batch(x, d, level) for x, d in zip(results, places)], spec)
 
 

@@ -153,3 +153,40 @@ def test_out_is_refused():
             d = ad.make_dual(t.ones(2), t.ones(2))
             with pytest.raises(RuntimeError):
                 t.exp(d, out=t.empty(2))
+
+
+@pytest.mark.parametrize("part", [lambda x: x[5:15], lambda x: x[1::2], lambda x: x[3:].view(1, 17).t()], ids=["rows", "steps", "transposed"])
+def test_tangents_of_a_view_of_memory_around_its_input(part):
+    found = []
+    for t in (torch, weir):
+        def window(v):
+            return v.as_strided((2, 3), (1, 2), 0)
+        base = t.arange(20.0)
+        x = part(base)
+        pulled = t.func.jvp(lambda v, t=t: t.func.vjp(window, v)[1](t.ones(2, 3))[0], (x,), (x,))[1]
+        found.append([t.func.jvp(lambda b: window(part(b)), (base,), (base * 2,))[1].tolist(), t.func.jvp(window, (x,), (x * 2,))[1].tolist(),
+                      t.func.jvp(lambda v: v.as_strided((2,), (3,), 10), (x,), (x + 1,))[1].tolist(), pulled.tolist()])
+    assert found[0] == found[1]
+
+
+def test_tangents_of_views_where_the_tangent_is_part_of_other_memory():
+    found = []
+    for t, ad in ((torch, torch.autograd.forward_ad), (weir, weir.autograd.forward_ad)):
+        with ad.dual_level():
+            x = ad.make_dual(t.ones(4), t.arange(10.0)[3:7])
+            found.append([ad.unpack_dual(v).tangent.tolist() for v in (x.as_strided((2,), (2,), 1), x[1:], x.view(2, 2).t())])
+    assert found[0] == found[1]
+
+
+def test_tangents_of_gradients_through_a_write():
+    found = []
+    for t in (torch, weir):
+        def pulled(x, t=t):
+            return t.func.vjp(lambda v: (v * 1).clamp_(min=0).square_().sum(), x)[1](t.ones(()))[0]
+        found.append(t.func.jvp(pulled, (t.tensor([1.0, -2.0, 3.0]),), (t.tensor([1.0, 1.0, 2.0]),))[1].tolist())
+    assert found[0] == found[1]
+
+
+def test_a_product_of_no_reflectors_has_tangents_of_zero():
+    found = [t.func.jvp(lambda a, t=t: t.linalg.householder_product(a, t.zeros(0)), (t.ones(3, 2),), (t.ones(3, 2),))[1].tolist() for t in (torch, weir)]
+    assert found[0] == found[1]

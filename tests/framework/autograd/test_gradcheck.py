@@ -66,6 +66,7 @@ def calls(t):
     for off in ({"check_backward_ad": False}, {"check_backward_ad": False, "check_batched_grad": True}, {"check_batched_forward_grad": True}):
         yield f"nothing {off}", lambda off=off: check(t.sin, (x,), **off)
     yield "dtypes", lambda: check(lambda a, c: a * c, (y, z), check_grad_dtypes=True)
+    yield "dtypes of nothing", lambda: check(lambda a: a * 2, (t.zeros(0, dtype=t.float64, requires_grad=True),), check_grad_dtypes=True)
 
 
 def outcome(call):

@@ -45,6 +45,8 @@ PROGRAMS = {
     "reductions": lambda t: t.func.vmap(lambda x: (x.sum(), x.mean(-1), x.amax(0), x.var(1), x.argmax(), x.max(0)[1], x.norm(), x.prod(1)))(numbers(t, 3, 4, 5)),
     "lines": lambda t: t.func.vmap(lambda x: (x.softmax(0), x.cumsum(-1), x.sort(1, descending=True), x.flip(0), x.roll(1, 0)))(numbers(t, 3, 4, 5)),
     "layer norm": lambda t: t.func.vmap(lambda x: norm(t, x))(numbers(t, 3, 2, 4)),
+    "gradients of one line's weights": lambda t: t.func.vmap(t.func.grad(lambda w, b, x: t.nn.functional.layer_norm(x, (2, 4), w, b).square().sum(), argnums=(0, 1, 2)),
+                                                             in_dims=(None, None, 0))(numbers(t, 2, 4), numbers(t, 2, 4), numbers(t, 3, 2, 4)),
     "products": lambda t: t.func.vmap(lambda a, b, v: (a @ b, a @ v, v @ v, t.outer(v, v), t.einsum("ij,j->i", a, v)))(
         numbers(t, 3, 4, 4), numbers(t, 3, 4, 4), numbers(t, 3, 4)),
     "shared factors": lambda t: t.func.vmap(lambda x: (x @ numbers(t, 4, 5), numbers(t, 3, 2) @ x, t.nn.functional.linear(x, numbers(t, 6, 4))))(numbers(t, 7, 2, 4)),

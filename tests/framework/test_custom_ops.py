@@ -1,0 +1,228 @@
+"""Ops written in Python (`torch.library`): gradients, lists of tensors and batches, as PyTorch has them."""
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+import torch
+import weir
+
+_numbers = itertools.count()  # an op's name may be taken once in a process
+
+
+def _both(make):
+    """[(framework, make(framework, a name of its own)) of PyTorch and weir]"""
+    name = f"custom_ops_test::op{next(_numbers)}"
+    return [(F, make(F, name)) for F in (torch, weir)]
+
+
+def _same(told):
+    theirs, ours = told
+    assert ours == theirs
+
+
+def _scaled(F, name):
+    def scaled(x, by):
+        return F.tensor(x.detach().numpy() * by.detach().numpy())
+    scaled.__annotations__ = {"x": F.Tensor, "by": F.Tensor, "return": F.Tensor}
+    return F.library.custom_op(name, scaled, mutates_args=())
+
+
+def test_backward_is_told_which_arguments_need_a_gradient():
+    told = []
+    for F, op in _both(_scaled):
+        seen = []
+
+        def backward(ctx, g):
+            seen.append(tuple(ctx.needs_input_grad))
+            x, by = ctx.saved_tensors
+            return g * by if ctx.needs_input_grad[0] else None, g * x if ctx.needs_input_grad[1] else None
+        op.register_autograd(backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+        x, by = F.tensor([1.0, 2.0], requires_grad=True), F.tensor([3.0, 4.0], requires_grad=True)
+        op(x, by).sum().backward()
+        op(x, by.detach()).sum().backward()
+        told.append((seen, x.grad.tolist(), by.grad.tolist()))
+    _same(told)
+
+
+def _joined(F, name):
+    def joined(xs, n):
+        return F.cat([F.tensor(x.detach().numpy()) for x in xs]) * n
+    joined.__annotations__ = {"xs": Sequence[F.Tensor], "n": int, "return": F.Tensor}
+    return F.library.custom_op(name, joined, mutates_args=())
+
+
+def test_a_list_of_tensors_has_gradients():
+    told = []
+    for F, op in _both(_joined):
+        seen = []
+
+        def keep(ctx, inputs, output):
+            ctx.lengths, ctx.n = [len(x) for x in inputs[0]], inputs[1]
+
+        def backward(ctx, g):
+            seen.append(ctx.needs_input_grad[0])
+            return [part * ctx.n for part in g.split(ctx.lengths)], None
+        op.register_autograd(backward, setup_context=keep)
+        xs = [F.ones(2, requires_grad=True), F.ones(1), F.ones(3, requires_grad=True)]
+        y = op(xs, 2)
+        (y * F.arange(6.0)).sum().backward()
+        told.append((y.tolist(), seen, xs[0].grad.tolist(), xs[1].grad, xs[2].grad.tolist()))
+    _same(told)
+
+
+def _parts(F, name):
+    def parts(x, n):
+        return [p.clone() for p in x.detach().chunk(n)]
+    parts.__annotations__ = {"x": F.Tensor, "n": int, "return": list[F.Tensor]}
+    return F.library.custom_op(name, parts, mutates_args=())
+
+
+def test_backward_gets_the_gradients_of_a_list_as_a_list():
+    told = []
+    for F, op in _both(_parts):
+        op.register_autograd(lambda ctx, grads: (F.cat(grads), None))
+        x = F.ones(4, requires_grad=True)
+        a, b = made = op(x, 2)
+        (a.sum() + 3 * b.sum()).backward()
+        told.append((type(made), x.grad.tolist()))
+    _same(told)
+
+
+def test_without_a_formula_results_of_a_list_require_grad_and_refuse_backward():
+    for F, op in _both(_joined):
+        y = op([F.ones(2), F.ones(2, requires_grad=True)], 1)
+        assert y.requires_grad
+        with pytest.raises(RuntimeError, match="no autograd"):
+            y.sum().backward()
+
+
+def test_keyword_arguments_and_first_derivatives_of_derivatives():
+    told = []
+
+    def make(F, name):
+        def power(x, *, n=3):
+            return F.tensor(x.detach().numpy() ** n)
+        power.__annotations__ = {"x": F.Tensor, "n": int, "return": F.Tensor}
+        return F.library.custom_op(name, power, mutates_args=())
+    for F, op in _both(make):
+        def keep(ctx, inputs, keyword_only_inputs, output):
+            ctx.save_for_backward(inputs[0])
+            ctx.n = keyword_only_inputs["n"]
+
+        def backward(ctx, g, op=op):
+            return g * ctx.n * op(ctx.saved_tensors[0], n=ctx.n - 1)
+        op.register_autograd(backward, setup_context=keep)
+        x = F.tensor([2.0], requires_grad=True)
+        first, = F.autograd.grad(op(x).sum(), x, create_graph=True)
+        second, = F.autograd.grad(first.sum(), x)
+        told.append((first.tolist(), second.tolist()))
+    _same(told)
+
+
+def _numpy_sorted(F, name):
+    def numpy_sorted(x, dim):
+        x = x.detach().numpy()
+        return F.tensor(x.copy()).sort(dim).values, F.tensor(x.argsort(dim))
+    numpy_sorted.__annotations__ = {"x": F.Tensor, "dim": int, "return": tuple[F.Tensor, F.Tensor]}
+    return F.library.custom_op(name, numpy_sorted, mutates_args=())
+
+
+@pytest.mark.parametrize("in_dims", [(0, None), (1, None), (2, None)])
+def test_vmap_of_an_op_without_a_rule_takes_one_example_at_a_time(in_dims):
+    told = []
+    for F, op in _both(_numpy_sorted):
+        x = F.tensor([[[3.0, 1.0], [2.0, 5.0]], [[0.0, 4.0], [9.0, 6.0]]])
+        told.append([t.tolist() for t in (*F.vmap(op, in_dims)(x, -1), *F.vmap(F.vmap(op, (0, None)), in_dims)(x, 0))])
+    _same(told)
+
+
+def test_vmap_uses_the_rule_of_an_op():
+    told = []
+    for F, op in _both(_scaled):
+        seen = []
+
+        @op.register_vmap
+        def rule(info, in_dims, x, by, op=op):
+            seen.append((info.batch_size, [d is None for d in in_dims]))
+            x, by = (t.unsqueeze(-1) if d is None else t.movedim(d, -1) for t, d in zip((x, by), in_dims))
+            return op(x, by), -1
+        x, by = F.arange(6.0).reshape(2, 3), F.tensor([1.0, 2.0, 3.0])
+        told.append((F.vmap(op, (0, None))(x, by).tolist(), F.vmap(op, (1, 0))(x, by).tolist(), seen))
+    _same(told)
+
+
+def test_gradients_of_an_op_for_a_batch_of_cotangents():
+    for F, op in _both(_scaled):
+        op.register_autograd(lambda ctx, g, op=op: (op(g, ctx.saved_tensors[1]), op(g, ctx.saved_tensors[0])),
+                             setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+        inputs = [F.tensor([1.0, 2.0], dtype=F.float64, requires_grad=True), F.tensor([3.0, 4.0], dtype=F.float64, requires_grad=True)]
+        assert F.autograd.gradcheck(op, inputs, check_batched_grad=True)
+
+
+def test_a_result_may_not_be_an_input():
+    def make(F, name):
+        def same(x):
+            return x
+        same.__annotations__ = {"x": F.Tensor, "return": F.Tensor}
+        return F.library.custom_op(name, same, mutates_args=())
+    for F, op in _both(make):
+        with pytest.raises(RuntimeError, match="must not"):
+            op(F.ones(2))
+
+
+def test_too_many_arguments_are_a_runtime_error():
+    for F, op in _both(_scaled):
+        with pytest.raises(RuntimeError):
+            op(F.ones(2), F.ones(2), 3)
+        with pytest.raises(RuntimeError):
+            op(F.ones(2))
+
+
+def test_what_an_op_writes_counts_as_a_version():
+    told = []
+
+    def make(F, name):
+        def add_one(x):
+            x.detach().numpy()[...] += 1
+        add_one.__annotations__ = {"x": F.Tensor, "return": None}
+        return F.library.custom_op(name, add_one, mutates_args=("x",))
+    for F, op in _both(make):
+        x, w = F.zeros(2), F.ones(2, requires_grad=True)
+        y = x * w
+        before = x._version
+        op(x)
+        told.append((x.tolist(), x._version - before))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+    _same(told)
+
+
+def test_texts_of_an_op():
+    told = []
+    for F, op in _both(_scaled):
+        packet = getattr(F.ops.custom_ops_test, op._qualname.split("::")[1])
+        told.append((repr(op), str(packet), str(packet.default), packet.default.name(), str(packet.default._schema)))
+    _same(told)
+
+
+def test_two_results_of_nothing_share_no_memory():
+    for F, op in _both(lambda F, name: F.library.custom_op(name, lambda x: (F.zeros(0), F.zeros(0)), mutates_args=(), schema="(Tensor x) -> (Tensor, Tensor)")):
+        assert [len(t) for t in op(F.ones(2))] == [0, 0]
+
+
+def test_sizes_reach_a_kernel_as_lists():
+    told = []
+
+    def make(F, name):
+        def shaped(x, shape):
+            kinds.append(type(shape))
+            return F.tensor(x.numpy().reshape(shape))
+        shaped.__annotations__ = {"x": F.Tensor, "shape": Sequence[int], "return": F.Tensor}
+        return F.library.custom_op(name, shaped, mutates_args=())
+    kinds = []
+    for F, op in _both(make):
+        kinds.clear()
+        x = F.arange(12.0).reshape(2, 6)
+        told.append((F.vmap(op, (0, None))(x, F.ones(2, 3).shape).tolist(), op(x, (3, 4)).tolist(), set(kinds)))
+    _same(told)
