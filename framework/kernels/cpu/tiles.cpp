@@ -16,7 +16,7 @@ namespace WEIR_ISA {
 namespace {
 
 constexpr int kRows = 16, kRowBytes = 64;             // of a tile
-constexpr int64_t kTile = kTileStep / 2;              // numbers
+constexpr int64_t kTileNumbers = kTileStep / 2;
 constexpr int64_t kCachedSteps = 8;                   // of a panel, which then takes a third of a first-level cache
 constexpr int64_t kBlockPanels = 8;                   // of each factor, which then take a quarter of a second-level cache each
 constexpr int64_t kPackNumbers = 1 << 15;             // below, one thread packs faster
@@ -72,7 +72,7 @@ void transpose(__m512i r[kRows]) {
 void pack(const Factor& x, bool by_lines, int64_t panel, int64_t first_step, int64_t steps, BFloat16* to) {
   __m512i r[kRows];
   for (int64_t s = first_step; s < first_step + steps; s++)
-    for (int64_t half = 0; half < 2; half++, to += kTile) {
+    for (int64_t half = 0; half < 2; half++, to += kTileNumbers) {
       load_pairs(x, panel * kTileLines + half * kRows, s * kTileDepth, r);
       if ((x.depth_stride == 1) != by_lines) transpose(r);
       for (int i = 0; i < kRows; i++) _mm512_store_si512(to + i * 2 * kRows, r[i]);
@@ -127,7 +127,7 @@ void pack_left(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFl
 void pack_right(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFloat16* to) { pack(x, false, panel, first, steps, to); }
 
 void pack_left_row(const float* x, int64_t n, int64_t line, int64_t steps, BFloat16* panel) {
-  BFloat16* to = panel + line / kRows * kTile + line % kRows * kTileDepth;
+  BFloat16* to = panel + line / kRows * kTileNumbers + line % kRows * kTileDepth;
   auto part = [&](int64_t i) {
     const __mmask16 some = __mmask16(first(std::min<int64_t>(n - i, kRows)));
     return rounded(_mm512_maskz_loadu_ps(some, x + i));
@@ -144,9 +144,9 @@ void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps,
   for (int64_t s = 0; s < steps; s++, left += kTileStep, right += kTileStep) {
     load_tile<4>(left, kRowBytes), load_tile<6>(right, kRowBytes);
     multiply_tiles<0, 4, 6>();
-    load_tile<7>(right + kTile, kRowBytes);
+    load_tile<7>(right + kTileNumbers, kRowBytes);
     multiply_tiles<1, 4, 7>();
-    load_tile<5>(left + kTile, kRowBytes);
+    load_tile<5>(left + kTileNumbers, kRowBytes);
     multiply_tiles<2, 5, 6>(), multiply_tiles<3, 5, 7>();
   }
   store_tile<0>(c, row), store_tile<1>(c + kRows, row), store_tile<2>(below, row), store_tile<3>(below + kRows, row);

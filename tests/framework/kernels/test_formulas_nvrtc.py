@@ -7,7 +7,7 @@ from cuda_source import KERNELS, pointwise_ops, source, types_of
 from nvrtc import CompileError, compile_cuda, library
 
 # Pointwise by notation, but copies with a conversion: they have no formula.
-WITHOUT_FORMULA = {"clone", "complex", "polar", "to_dtype"}
+WITHOUT_FORMULA = {"clone", "complex", "polar", "straight_through", "to_dtype"}
 # Series of as many terms as they take, beside their CPU kernels.
 WITHOUT_FORMULA |= {"igamma", "igammac", "_standard_gamma_grad", "_dirichlet_grad", *(f"{s}chebyshev_polynomial_{k}" for s in ("", "shifted_") for k in "tuvw"),
                     "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"}
