@@ -5,10 +5,11 @@ import warnings
 from collections import namedtuple
 
 from _weir import (Tensor, _batch_axes, _bump_version, _forward_level, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
-                   is_grad_enabled, ops)
+                   _set_grad_enabled, is_grad_enabled, ops)
 
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map, tree_unflatten
 from .grad_mode import no_grad
+from .graph import hooks_in_force
 
 _zeros = ops["torch"]["zeros"]
 _RELEASED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
@@ -19,11 +20,9 @@ _RELEASED = ("Trying to backward through the graph a second time (or directly ac
 class FunctionCtx:
     """What forward leaves for backward."""
 
-    def __init__(self):
-        self.to_save, self.needs_input_grad = (), ()
-        self._kept, self._node = (), None
-        self._pushing, self.saved_for_forward = False, ()
-        self._non_differentiable, self._dirty, self._materialize = (), (), True
+    to_save = needs_input_grad = saved_for_forward = ()
+    _kept = _non_differentiable = _dirty = ()
+    _node, _pushing, _materialize = None, False, True
 
     def save_for_backward(self, *tensors):
         """Keeps inputs and results; `saved_tensors` raises when one was changed in place since."""
@@ -46,19 +45,21 @@ class FunctionCtx:
 
     def _keep(self, outputs):
         """Takes what was saved. A result is kept without its history, which would hold this object."""
-        from .graph import hooks_in_force
         hooks = hooks_in_force()
         kept = []
         for i, t in enumerate(self.to_save):
-            if t is not None and not isinstance(t, Tensor):
+            if t is None:
+                kept.append((None, 0, None, None))
+                continue
+            if not isinstance(t, Tensor):
                 raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
-            number = next((k for k, o in enumerate(outputs) if o is t), None) if t is not None else None
+            number = _place(t, outputs)
             t = t.detach() if number is not None else t
-            if t is not None and hooks:
+            if hooks:
                 with no_grad():
                     kept.append((hooks[0](t), None, number, hooks[1]))
             else:
-                kept.append((t, t._version if t is not None else 0, number, None))
+                kept.append((t, t._version, number, None))
         self._kept, self.to_save = tuple(kept), ()
 
     def _unpacked(self, value, version, number, unpack):
@@ -102,8 +103,15 @@ def _with_defaults(cls, args, kwargs):
     return bound.args
 
 
+def _place(t, tensors):
+    for i, x in enumerate(tensors):
+        if t is x:
+            return i
+    return None
+
+
 def _among(t, tensors):
-    return any(t is x for x in tensors)
+    return _place(t, tensors) is not None
 
 
 def _differentiable(ctx, t):
@@ -130,34 +138,32 @@ class Function(FunctionCtx):
             return _pushed(cls, level, args, kwargs)
         if cls.vmap is not Function.vmap and (axes := [a for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) for a in _batch_axes(x)]):
             return by_vmap_rule(cls.vmap, f"vmap staticmethod of {cls.__name__}", *max(axes), args, kwargs), None
-        ctx = FunctionCtx()
-        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
         if separate:
             args = _with_defaults(cls, args, kwargs)
-        with no_grad():
+        ctx = FunctionCtx()
+        ctx.needs_input_grad = needs = tuple([isinstance(a, Tensor) and a.requires_grad for a in args])
+        recording = is_grad_enabled()
+        _set_grad_enabled(False)
+        try:
             result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
             if separate:
                 cls.setup_context(ctx, args, result)
+        finally:
+            _set_grad_enabled(recording)
         many = isinstance(result, (tuple, list))
-        returned = list(result) if many else [result]
-        outputs = list(returned)
-        constant = [_among(t, ctx._non_differentiable) for t in outputs]
-        # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view. Source of those that
-        # have no derivative though they were written to: PyTorch's set_history, which detaches them too.
-        for i, t in enumerate(outputs):
-            if isinstance(t, Tensor) and _among(t, args) and (not _among(t, ctx._dirty) or constant[i] and t.requires_grad):
-                outputs[i] = t.detach() if t.is_sparse or _among(t, ctx._dirty) else t.detach().view(t.shape)  # whose strides follow its shape where one element is
+        returned = result if many else (result,)
+        outputs = [_shown(ctx, t) if isinstance(t, Tensor) and _among(t, args) else t for t in returned]
         for t in ctx._dirty:
             _bump_version(t)  # as for any write, beside those that forward made itself
             if not _among(t, returned):
                 raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
                                    "modified inplace must all be outputs of the Function.")
-        if not (is_grad_enabled() and any(ctx.needs_input_grad)):
+        if not (recording and True in needs):
             return type(result)(outputs) if type(result) in (tuple, list) else result if many else outputs[0], ctx
         backward = _backward_of(cls)
         ctx._keep(outputs)
-        recorded = [None if fixed or not _differentiable(ctx, t) else t for t, fixed in zip(outputs, constant)]
+        recorded = [t if _differentiable(ctx, r) else None for t, r in zip(outputs, returned)]
         ctx._unrecorded = {i for i, t in enumerate(recorded) if t is None}
         shapes = [(t.shape, t.dtype) if isinstance(t, Tensor) else None for t in outputs]
 
@@ -170,7 +176,7 @@ class Function(FunctionCtx):
             finally:
                 ctx._node = None
 
-        inputs = [a if isinstance(a, Tensor) and a.requires_grad else None for a in args]
+        inputs = [a if needed else None for a, needed in zip(args, needs)]
         _function_node(run, ctx, cls.__name__ + "Backward", inputs, recorded, [t for t in ctx._dirty if _among(t, recorded) and _among(t, args)])
         return tuple(outputs) if many else outputs[0], ctx
 
@@ -250,6 +256,15 @@ class InplaceFunction(Function):
     def __init__(self, inplace=False):
         super().__init__()
         self.inplace = inplace
+
+
+def _shown(ctx, t):
+    """An input handed back, or a tensor with a history of its own, which must not be relabelled, as a view. Source of those that have no
+    derivative though they were written to: PyTorch's set_history, which detaches them too."""
+    dirty = _among(t, ctx._dirty)
+    if dirty and not (t.requires_grad and _among(t, ctx._non_differentiable)):
+        return t
+    return t.detach() if t.is_sparse or dirty else t.detach().view(t.shape)  # whose strides follow its shape where one element is
 
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])

@@ -326,6 +326,7 @@ def test_setup_context_sees_defaults(t):
 
         @staticmethod
         def backward(ctx, g):
+            assert ctx.needs_input_grad == (True, False)
             return ctx.p * ctx.saved_tensors[0] * g, None
     x = t.ones(2, requires_grad=True)
     Power.apply(x).sum().backward()
