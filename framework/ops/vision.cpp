@@ -12,27 +12,26 @@ namespace weir {
 
 namespace {
 
-// A row-major result in the layout that x suggests.
-Tensor laid_out_as(const Tensor& x, const Tensor& r) {
-  bool channels = (x.ndim() == 4 || x.ndim() == 5) && suggests_channels_last(x.sizes(), x.strides());
-  return channels ? fn::clone(r, x.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d) : r;
-}
-
 // Source: PyTorch's kernels, which know the layouts of four axes.
 void check_picture(const Tensor& x) {
   check(x.ndim() != 5 || !suggests_channels_last(x.sizes(), x.strides()), "Unsupported memory format. Supports only ChannelsLast, Contiguous");
 }
 
-// `x` with its last three axes split into `parts`, these permuted, and joined to (channels, height, width).
-Tensor regrouped(const Tensor& x, std::initializer_list<int64_t> parts, std::initializer_list<int64_t> order, std::initializer_list<int64_t> joined) {
-  Dims lead = x.sizes();
-  lead.n -= 3;
-  Dims split = lead, turned, sizes = lead;
-  for (int i = 0; i < lead.n; i++) turned.push(i);
-  for (int64_t n : parts) split.push(n);
-  for (int64_t d : order) turned.push(lead.n + d);
-  for (int64_t n : joined) sizes.push(n);
-  return laid_out_as(x, fn::reshape(fn::clone(fn::permute(fn::reshape(x, split), turned), MemoryFormat::contiguous), sizes));
+// `x` with its last axes split into `parts`, of which each of `joined` makes an axis of the result. It lies as x suggests: where channels lie
+// last, the axis that comes first, theirs, is made behind the others.
+Tensor regrouped(const Tensor& x, const Dims& parts, const std::vector<Dims>& joined) {
+  const int n = int(joined.size()), lead = x.ndim() - n;
+  const bool channels_last = (x.ndim() == 4 || x.ndim() == 5) && suggests_channels_last(x.sizes(), x.strides());
+  Dims split, order, sizes;
+  for (int d = 0; d < lead; d++) split.push(x.sizes()[d]), order.push(d), sizes.push(x.sizes()[d]);
+  for (int64_t size : parts) split.push(size);
+  for (int i = 0; i < n; i++) {
+    int64_t size = 1;
+    for (int64_t part : joined[size_t((i + channels_last) % n)]) order.push(lead + part), size *= parts[int(part)];
+    sizes.push(size);
+  }
+  const Tensor r = fn::reshape(fn::clone(fn::permute(fn::reshape(x, split), order), MemoryFormat::contiguous), sizes);
+  return channels_last ? fn::movedim(r, Dims{-1}, Dims{lead}) : r;
 }
 
 }  // namespace
@@ -43,11 +42,10 @@ Tensor ChannelShuffle::compose(Inputs in) const {
   check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:", groups);
   int64_t channels = x.sizes()[1];
   check(channels % groups == 0, "Number of channels must be divisible by groups. Got ", channels, " channels and ", groups, " groups.");
-  Dims split = x.sizes();
-  split[1] = groups;
-  split.insert(2, channels / groups);
-  Tensor turned = fn::transpose(fn::reshape(x, split), int64_t(1), int64_t(2));
-  return laid_out_as(x, fn::reshape(fn::clone(turned, MemoryFormat::contiguous), x.sizes()));
+  Dims parts{groups, channels / groups};
+  std::vector<Dims> joined{{1, 0}};
+  for (int d = 2; d < x.ndim(); d++) parts.push(x.sizes()[d]), joined.push_back({d});
+  return regrouped(x, parts, joined);
 }
 
 Tensor PixelShuffle::compose(Inputs in) const {
@@ -61,7 +59,7 @@ Tensor PixelShuffle::compose(Inputs in) const {
   check(c % square == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
         "input.size(-3)=", c, " is not divisible by ", square);
   check_picture(x);
-  return regrouped(x, {c / square, r, r, h, w}, {0, 3, 1, 4, 2}, {c / square, h * r, w * r});
+  return regrouped(x, {c / square, r, r, h, w}, {{0}, {3, 1}, {4, 2}});
 }
 
 Tensor PixelUnshuffle::compose(Inputs in) const {
@@ -74,7 +72,7 @@ Tensor PixelUnshuffle::compose(Inputs in) const {
   check(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=", w, " is not divisible by ", r);
   check_picture(x);
   if (x.numel() == 0) return fn::clone(x);  // as PyTorch, which leaves the shape of nothing as it is
-  return regrouped(x, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {c * r * r, h / r, w / r});
+  return regrouped(x, {c, h / r, r, w / r, r}, {{0, 2, 4}, {1}, {3}});
 }
 
 Tensor ConvTbc::compose(Inputs in) const {

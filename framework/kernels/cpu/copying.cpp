@@ -126,6 +126,16 @@ template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
   });
 }
 
+// Where the two innermost axes hold a few numbers only, the axis that is dense in src goes beside the innermost: lines along it are longer.
+void lengthen_lines(Space& s) {
+  const int row = s.n - 2;
+  for (int d = 0; d < row; d++)
+    if (s.ops[1].strides[d] == 1 && s.sizes[d] > s.sizes[row] && s.sizes[row] * s.sizes[s.n - 1] < 64) {
+      std::swap(s.sizes[d], s.sizes[row]);
+      for (int k = 0; k < s.count; k++) std::swap(s.ops[k].strides[d], s.ops[k].strides[row]);
+    }
+}
+
 }  // namespace
 
 struct InOrder::Impl { Space space; };
@@ -173,10 +183,12 @@ void run_copy(const Tensor& src, const Tensor& dst) {
       }
   const Converter run = converter(from.dtype, to.dtype);
   const int64_t inner = s.sizes[in], from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
-  if (s.n > 1 && from.dtype == to.dtype && inner < kGrain / 8)
+  if (s.n > 1 && from.dtype == to.dtype && inner < kGrain / 8) {
+    lengthen_lines(s);
     return by_item_size(size_t(to_item), [&]<class T>(TypeTag<T>) {
       parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) { copy_rows<T>(s, b, e); });
     });
+  }
   if (short_axes(s) == 1)
     return parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) {
       for_blocks(s, 1, b, e, [&](const int64_t* offset, int64_t rows) {

@@ -12,7 +12,8 @@ SHUFFLES = {"channel_shuffle": (1, 2, 4, 3, 0, -1), "native_channel_shuffle": (1
 @pytest.mark.parametrize("name", SHUFFLES)
 def test_shuffles_are_copies(name):
     for n in SHUFFLES[name]:
-        for x in (X, X.detach().long(), X.detach()[0], X.detach()[0, 0], X.detach()[:, :0], X.detach()[:0]):
+        for x in (X, X.detach().long(), X.detach()[0], X.detach()[0, 0], X.detach()[:, :0], X.detach()[:0],
+                  X.detach().contiguous(memory_format=torch.channels_last), X.detach().view(2, 4, 2, 3, 6).contiguous(memory_format=torch.channels_last_3d)):
             assert_same(lambda t, x: getattr(t, name)(x, n), x, what=f"{name} {n} {x.shape}")
         if n > 0 and name.startswith("pixel"):
             assert_same(lambda t, x: getattr(t.nn.functional, name)(x.transpose(2, 3), n), X)
