@@ -100,22 +100,25 @@ template <class T> T formula(const LogicalNot&, T x) { return where(x == T(0), T
 template <class T> T formula(const BitwiseNotInt&, T x) { return ~x; }
 
 template <class T> T formula(const Lgamma&, T x) { return lgamma(x); }
+// Reflection for x < 0, recurrence up to 10, then the asymptotic series. Source: Abramowitz and Stegun 6.3.18.
+template <class D> D digamma_of(D x) {
+  const auto low = x < D(0);
+  D z = where(low, D(1) - x, x), above = D(0), below = D(1);  // the sum of 1 / (z + k) as one fraction
+  for (int k = 0; k < 10; k++) {
+    const auto small = z < D(10);
+    above = where(small, fma(above, z, below), above);
+    below = where(small, below * z, below);
+    z = where(small, z + D(1), z);
+  }
+  const D s = D(1) / z, t = s * s;
+  const D tail = t * (D(1.0 / 12) - t * (D(1.0 / 120) - t * (D(1.0 / 252) - t * (D(1.0 / 240) - t * (D(1.0 / 132) - t * (D(691.0 / 32760) - t * D(1.0 / 12)))))));
+  const D y = log(z) - D(0.5) * s - tail - above / below;
+  const D part = x - nearbyint(x);  // exact, where the distance to the whole number below is not
+  const D reflected = where(part == D(0), D(NAN), y - D(3.14159265358979323846) / tan(D(3.14159265358979323846) * part));
+  return where(x == D(0), copysign(D(INFINITY), -x), where(low, reflected, y));
+}
 template <class T> T formula(const Digamma&, T x) {
-  // Reflection for x < 0, recurrence up to 10, then the asymptotic series. Source: Abramowitz and Stegun 6.3.18.
-  return per_lane(x, [](auto v) -> decltype(v) {
-    double s = double(v), r = 0;
-    if (s == 0) return v * 0 + decltype(v)(std::copysign(INFINITY, -s));
-    if (s < 0) {
-      const double part = s - std::floor(s + 0.5);  // exact, where the distance to the whole number below is not
-      if (part == 0) return decltype(v)(NAN);
-      r = -3.14159265358979323846 / std::tan(3.14159265358979323846 * part);
-      s = 1 - s;
-    }
-    for (; s < 10; s += 1) r -= 1 / s;
-    double z = 1 / (s * s);
-    double tail = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
-    return decltype(v)(r + std::log(s) - 0.5 / s - tail);
-  });
+  return in_double(x, [](auto v) { return digamma_of(v); });
 }
 // c[0] x^(n-1) + ... + c[n-1].
 template <class T, int n> T horner(T x, const double (&c)[n]) {

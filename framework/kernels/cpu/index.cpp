@@ -83,6 +83,9 @@ template <class F> Scratch<int64_t> checked_indices(const Tensor& index, int64_t
 // f(bytes), which of short rows the compiler knows.
 template <class F> void by_row_bytes(int64_t bytes, F&& f) {
   switch (bytes) {
+    case 4: return f(std::integral_constant<int64_t, 4>{});
+    case 8: return f(std::integral_constant<int64_t, 8>{});
+    case 12: return f(std::integral_constant<int64_t, 12>{});
     case 16: return f(std::integral_constant<int64_t, 16>{});
     case 32: return f(std::integral_constant<int64_t, 32>{});
     case 64: return f(std::integral_constant<int64_t, 64>{});

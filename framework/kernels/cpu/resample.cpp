@@ -223,11 +223,12 @@ template <class T> void add_runs(const Runs& runs, int64_t made, const Axis& x, 
   });
 }
 
+constexpr int64_t kLongRun = 16;  // numbers: shorter ones take as long to find as to copy
 template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
   const int64_t made = t.made;
   Runs runs;
   for (int64_t j = 0; j < made; j++) runs.add(j, t.from[j]);
-  if (x.inner > 1 || int64_t(runs.size()) * 4 <= made) return copy_runs(runs, made, x, in, out);
+  if (x.inner > 1 || int64_t(runs.size()) * kLongRun <= made) return copy_runs(runs, made, x, in, out);
   parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++)
       for (int64_t j = 0; j < made; j++) out[o * made + j] = in[o * x.n + t.from[j]];
