@@ -25,9 +25,9 @@ struct ChannelPlanes {
   /// How many numbers one step of channels_last memory takes: those of several positions, where they have few channels.
   int64_t line() const { return channels * std::max<int64_t>(1, std::min(outer, kLine / channels)); }
   /// A number per channel for each number of a line; for each channel in row-major memory.
-  template <class A> std::vector<A> along(const std::vector<A>& per_channel) const {
-    std::vector<A> all(inner > 1 ? channels : line());
-    for (size_t i = 0; i < all.size(); i++) all[i] = per_channel[i % channels];
+  template <class A> Scratch<A> along(const Scratch<A>& per_channel) const {
+    Scratch<A> all(inner > 1 ? channels : line());
+    for (auto to = all.begin(); to != all.end();) to = std::copy(per_channel.begin(), per_channel.end(), to);
     return all;
   }
 };
@@ -66,8 +66,8 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
 
 /// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
 template <class T, class A, class F>
-void channel_sums(const ChannelPlanes& p, const std::vector<A>& center, const T* x, const T* g, std::vector<double>& first,
-                  std::vector<double>& second, F&& f) {
+void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, const T* g, Scratch<double>& first,
+                  Scratch<double>& second, F&& f) {
   const int64_t C = p.channels;
   first.assign(C, 0), second.assign(C, 0);
   if (p.inner > 1) {
@@ -85,11 +85,11 @@ void channel_sums(const ChannelPlanes& p, const std::vector<A>& center, const T*
     return;
   }
   const int64_t L = p.line();
-  const std::vector<A> centers = p.along(center);
+  const Scratch<A> centers = p.along(center);
   Shares shares;
   parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
     Scratch<double> total(size_t(2 * C), 0.0);
-    std::vector<A> block(2 * L), bx(L), bg(L);
+    Scratch<A> block(2 * L), bx(L), bg(L);
     for (int64_t r = b; r < e; r += kRows) {
       std::fill(block.begin(), block.end(), A(0));
       A *s = block.data(), *t = s + L;
@@ -105,7 +105,7 @@ void channel_sums(const ChannelPlanes& p, const std::vector<A>& center, const T*
     }
     shares.add(b, std::move(total));
   });
-  std::vector<double> both(2 * C);
+  Scratch<double> both(2 * C, 0);
   shares.join(both.data(), 2 * C);
   for (int64_t c = 0; c < C; c++) first[c] += both[c], second[c] += both[C + c];
 }
@@ -129,7 +129,7 @@ template <class T, class A, class F> void channel_map(const ChannelPlanes& p, co
   }
   const int64_t L = p.line();
   parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
-    std::vector<A> bx(L), bg(L), bo(L);
+    Scratch<A> bx(L), bg(L), bo(L);
     for (int64_t i = b; i < e; i++) {
       const int64_t n = std::min(L, p.outer * C - i * L);
       const A *px = widen<T, A>(x + i * L, bx.data(), n), *pg = g ? widen<T, A>(g + i * L, bg.data(), n) : px;

@@ -375,7 +375,7 @@ Md packed_layout(const Convolution& op, const Tensor& x, const Tensor& w, bool b
   return layout;
 }
 
-Tensor row_of(const std::vector<float>& v) {
+Tensor row_of(const Scratch<float>& v) {
   Tensor t = empty(Dims{int64_t(v.size())}, DType::float32);
   std::copy(v.begin(), v.end(), t.data<float>());
   return t;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/affine.h"
@@ -26,8 +25,8 @@ template <class A> A rounded_once(A x, A y, A z) {
   return x * y + z;
 #endif
 }
-template <class T> std::vector<T> cast(const std::vector<double>& v) { return {v.begin(), v.end()}; }
-void write(const Tensor& t, const std::vector<double>& v) {
+template <class T> Scratch<T> cast(const Scratch<double>& v) { return {v.begin(), v.end()}; }
+void write(const Tensor& t, const Scratch<double>& v) {
   if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
 }
 
@@ -54,12 +53,12 @@ struct Then {
 
 // Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
 template <class T, class A>
-void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, const std::vector<double>& invstd, bool plain, const Then& then, const Tensor& out) {
+void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
   ChannelPlanes p(x);
   const int64_t C = p.channels;
-  const std::vector<double> offset = numbers(in[2], C, 0);
+  const Scratch<double> offset = numbers(in[2], C, 0);
   const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
-  const std::vector<A> a = p.along(scale), b = p.along(shift);
+  const Scratch<A> a = p.along(scale), b = p.along(shift);
   const A *pa = a.data(), *pb = b.data();
   auto map = [&](auto affine) {
     T* to = out.data<T>();
@@ -72,7 +71,7 @@ void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, cons
   };
   if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
   // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
-  const std::vector<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
+  const Scratch<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
   const A *pm = center.data(), *ps = offsets.data();
   map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
 }
@@ -86,14 +85,14 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
   ChannelPlanes p(x);
   const int64_t C = p.channels;
   double n = double(p.outer * p.inner);
-  std::vector<double> mean, invstd, var(C);
+  Scratch<double> mean, invstd, var(C);
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     if (op.training) {
       // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
       using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
       constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
       const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
-      std::vector<Sum> shift(C);
+      Scratch<Sum> shift(C);
       for (int64_t c = 0; c < C; c++) {
         const T* of = x.data<T>() + c * p.inner;
         Sum first = 0;
@@ -120,9 +119,9 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
   });
   if (!op.training) return;
   write(out[1], mean), write(out[2], invstd);
-  auto track = [&](const Tensor& t, const std::vector<double>& now, double factor) {
+  auto track = [&](const Tensor& t, const Scratch<double>& now, double factor) {
     if (!t) return;
-    std::vector<double> old = numbers(t, C, 0);
+    Scratch<double> old = numbers(t, C, 0);
     for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
     convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
   };
@@ -143,13 +142,13 @@ void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
 
 void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   Tensor dx = out[0];
-  if (dx.numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
+  if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
   Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
   ChannelPlanes p(dx);
   const int64_t C = p.channels;
   double n = double(p.outer * p.inner);
-  std::vector<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
+  Scratch<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
   if (dy.dtype() != x.dtype()) {
     Tensor c = empty(Meta(dy.sizes(), dy.strides(), x.dtype(), {}));
     run_copy(dy, c);
@@ -157,18 +156,18 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   }
   by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     if (op.training && p.outer * p.inner <= kShortRow) {  // what was saved has float32's digits
-      std::vector<double> variance, ignored, zero(C);
+      Scratch<double> variance, ignored, zero(C, 0);
       channel_sums<T, double>(p, zero, x.data<T>(), nullptr, mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
       for (double& m : mean) m /= n;
       channel_sums<T, double>(p, mean, x.data<T>(), nullptr, variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
       for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, op.eps);
     }
-    std::vector<A> m = cast<A>(mean);
+    Scratch<A> m = cast<A>(mean);
     channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
       s = s + g, t = t + g * (v - k);
     });
-    std::vector<double> dw(C);
-    std::vector<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
+    Scratch<double> dw(C);
+    Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
     for (int64_t c = 0; c < C; c++) {
       dw[c] = dot[c] * invstd[c];
       double scale = w[c] * invstd[c];
@@ -188,7 +187,7 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
-    return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
+    return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), std::nan("")));
   Tensor x = row_major(in[0]);
   const bool plain = !in[1] && !in[2];
   const int64_t weights = plain ? 0 : width;
@@ -276,8 +275,8 @@ struct Groups {
 };
 
 // A number of each group, for all of its channels.
-template <class A> std::vector<A> by_group(const Groups& s, const double* of_groups) {
-  std::vector<A> r(size_t(s.groups * s.channels));
+template <class A> Scratch<A> by_group(const Groups& s, const double* of_groups) {
+  Scratch<A> r(size_t(s.groups * s.channels));
   for (size_t c = 0; c < r.size(); c++) r[c] = A(of_groups[c / s.channels]);
   return r;
 }
@@ -290,17 +289,17 @@ Tensor image_of(const Tensor& t, int64_t i) {
 
 // Channels-last images, one after the other: their channels lie side by side, whatever their groups.
 template <class T, class A>
-void group_images(const Tensor& x, const Groups& s, double eps, const std::vector<double>& w, const std::vector<double>& b, double* mean, double* rstd, const Tensor& out) {
+void group_images(const Tensor& x, const Groups& s, double eps, const Scratch<double>& w, const Scratch<double>& b, double* mean, double* rstd, const Tensor& out) {
   const int64_t C = s.groups * s.channels;
-  std::vector<double> sums, squares, none;
+  Scratch<double> sums, squares, none;
   for (int64_t i = 0; i < x.sizes()[0]; i++, mean += s.groups, rstd += s.groups) {
     const Tensor image = image_of(x, i);
     const ChannelPlanes p(image);
-    auto over_groups = [&](const std::vector<double>& of_channels, double* means) {
+    auto over_groups = [&](const Scratch<double>& of_channels, double* means) {
       std::fill_n(means, s.groups, 0.0);
       for (int64_t c = 0; c < C; c++) means[c / s.channels] += of_channels[c] / double(s.width);
     };
-    std::vector<A> origin(C);  // rows of nearly equal numbers keep their digits
+    Scratch<A> origin(C);  // rows of nearly equal numbers keep their digits
     for (int64_t c = 0; c < C; c++) {
       const A first = A(image.data<T>()[c / s.channels * s.channels]);
       origin[c] = std::isfinite(double(first)) ? first : A(0);
@@ -308,15 +307,15 @@ void group_images(const Tensor& x, const Groups& s, double eps, const std::vecto
     channel_sums<T, A>(p, origin, image.data<T>(), nullptr, sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
     over_groups(sums, mean);
     for (int64_t g = 0; g < s.groups; g++) mean[g] += double(origin[g * s.channels]);
-    const std::vector<A> center = by_group<A>(s, mean);
+    const Scratch<A> center = by_group<A>(s, mean);
     channel_sums<T, A>(p, center, image.data<T>(), nullptr, squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
     over_groups(squares, rstd);
     for (int64_t g = 0; g < s.groups; g++) {
       if (std::isnan(rstd[g])) mean[g] = rstd[g];  // of infinite numbers, as in PyTorch
       rstd[g] = 1 / std::sqrt(rstd[g] + eps);
     }
-    const std::vector<A> m = p.along(by_group<A>(s, mean)), k = p.along(by_group<A>(s, rstd)), pw = p.along(std::vector<A>(w.begin(), w.end())),
-                         pb = p.along(std::vector<A>(b.begin(), b.end()));
+    const Scratch<A> m = p.along(by_group<A>(s, mean)), k = p.along(by_group<A>(s, rstd)), pw = p.along(Scratch<A>(w.begin(), w.end())),
+                         pb = p.along(Scratch<A>(b.begin(), b.end()));
     const A *c = m.data(), *scale = k.data(), *weight = pw.data(), *bias = pb.data();
     bool finite = true;
     for (size_t j = 0; j < k.size(); j++) finite &= std::isfinite(scale[j] * weight[j]);
@@ -331,24 +330,24 @@ void group_images(const Tensor& x, const Groups& s, double eps, const std::vecto
 
 // Its gradient; `sums` and `dots`: of each channel of each image, dy and dy * xhat.
 template <class T, class A>
-void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, const std::vector<double>& w, const double* mean, const double* rstd, double* sums,
+void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, const Scratch<double>& w, const double* mean, const double* rstd, double* sums,
                            double* dots, const Tensor& dx) {
   const int64_t C = s.groups * s.channels;
-  std::vector<double> sum, dot;
+  Scratch<double> sum, dot;
   for (int64_t i = 0; i < x.sizes()[0]; i++, mean += s.groups, rstd += s.groups, sums += C, dots += C) {
     const Tensor image = image_of(x, i), grad = image_of(dy, i);
     const ChannelPlanes p(image);
-    const std::vector<A> center = by_group<A>(s, mean);
+    const Scratch<A> center = by_group<A>(s, mean);
     channel_sums<T, A>(p, center, image.data<T>(), grad.data<T>(), sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
       first = first + g, second = second + g * (v - k);
     });
-    std::vector<double> shift(s.groups), slope(s.groups);  // means over the group of g = dy * w, and of g * xhat
+    Scratch<double> shift(s.groups, 0), slope(s.groups, 0);  // means over the group of g = dy * w, and of g * xhat
     for (int64_t c = 0; c < C; c++) {
       const int64_t g = c / s.channels;
       sums[c] = sum[c], dots[c] = dot[c] * double(A(rstd[g]));
       shift[g] += w[c] * sums[c] / double(s.width), slope[g] += w[c] * dots[c] / double(s.width);
     }
-    const std::vector<A> m = p.along(center), k = p.along(by_group<A>(s, rstd)), pw = p.along(std::vector<A>(w.begin(), w.end())), a = p.along(by_group<A>(s, shift.data())),
+    const Scratch<A> m = p.along(center), k = p.along(by_group<A>(s, rstd)), pw = p.along(Scratch<A>(w.begin(), w.end())), a = p.along(by_group<A>(s, shift.data())),
                          b = p.along(by_group<A>(s, slope.data()));
     const A *c = m.data(), *scale = k.data(), *weight = pw.data(), *of_mean = a.data(), *of_scale = b.data();
     channel_map<T, A>(p, image.data<T>(), grad.data<T>(), image_of(dx, i).template data<T>(),
@@ -357,22 +356,22 @@ void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, c
 }
 
 void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
+  if (out[0].numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   if (!out[0].is_contiguous()) {
     const Groups s(in[0], op.num_groups);
-    const std::vector<double> w = numbers(flat(in[1]), in[0].sizes()[1], 1), b = numbers(flat(in[2]), in[0].sizes()[1], 0);
-    std::vector<double> mean(s.rows), rstd(s.rows);
+    const Scratch<double> w = numbers(flat(in[1]), in[0].sizes()[1], 1), b = numbers(flat(in[2]), in[0].sizes()[1], 0);
+    Scratch<double> mean(s.rows), rstd(s.rows);
     by_count(in[0].dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) { group_images<T, A>(in[0], s, op.eps, w, b, mean.data(), rstd.data(), out[0]); });
     return write(out[1], mean), write(out[2], rstd);
   }
   const Tensor x = row_major(in[0]);
   const Groups s(x, op.num_groups);
-  const std::vector<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
-  std::vector<double> mean(s.rows), rstd(s.rows);
+  const Scratch<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
+  Scratch<double> mean(s.rows), rstd(s.rows);
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     parallel_for(s.rows, kGrain / s.width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
-      std::vector<A> bx(buffered), by(buffered);
+      Scratch<A> bx(buffered), by(buffered);
       for (int64_t r = begin; r < end; r++) {
         const A* p = widen<T, A>(x.data<T>() + r * s.width, bx.data(), s.width);
         A* y = target<T, A>(out[0].data<T>() + r * s.width, by.data());
@@ -396,19 +395,19 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
 
 void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
   const int64_t C = out[1].numel();
-  std::vector<double> dw(C), db(C);
+  Scratch<double> dw(C, 0), db(C, 0);
   if (out[0].numel() == 0) return write(out[1], dw), write(out[2], db);
   const Groups s(in[1], op.num_groups);
   const bool last = !out[0].is_contiguous() && s.width > kShortRow;
   const Tensor x = last ? in[1] : row_major(in[1]), dy = in[0].dtype() == x.dtype() && in[0].strides() == x.strides() ? in[0] : copied(in[0], x.meta());
   const Tensor dx = last || out[0].is_contiguous() ? out[0] : empty(x.meta());
-  const std::vector<double> mean = numbers(flat(in[2]), s.rows, 0), rstd = numbers(flat(in[3]), s.rows, 1), w = numbers(flat(in[4]), C, 1);
-  std::vector<double> dots(s.rows * s.channels), sums(s.rows * s.channels);  // of each channel of each row: dy * xhat, and dy
+  const Scratch<double> mean = numbers(flat(in[2]), s.rows, 0), rstd = numbers(flat(in[3]), s.rows, 1), w = numbers(flat(in[4]), C, 1);
+  Scratch<double> dots(s.rows * s.channels, 0), sums(s.rows * s.channels, 0);  // of each channel of each row: dy * xhat, and dy
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     if (last) return group_images_backward<T, A>(x, dy, s, w, mean.data(), rstd.data(), sums.data(), dots.data(), dx);
     parallel_for(s.rows, kGrain / s.width, [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
-      std::vector<A> bx(buffered), bg(buffered), bo(buffered);
+      Scratch<A> bx(buffered), bg(buffered), bo(buffered);
       for (int64_t r = begin; r < end; r++) {
         const A *p = widen<T, A>(x.data<T>() + r * s.width, bx.data(), s.width), *g = widen<T, A>(dy.data<T>() + r * s.width, bg.data(), s.width);
         A* to = target<T, A>(dx.data<T>() + r * s.width, bo.data());
