@@ -126,6 +126,40 @@ template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
   });
 }
 
+// How many of the innermost axes hold a few numbers that lie together in both operands, in another order, as small matrices do; 0: none.
+constexpr int64_t kFew = 16;  // above, lines along one axis are as fast
+int shuffled_axes(const Space& s) {
+  const int64_t *to = s.ops[0].strides, *from = s.ops[1].strides;
+  int64_t volume = 1, reach = 0;
+  for (int axes = 1; axes < s.n; axes++) {
+    const int d = s.n - axes;
+    if (to[d] != volume || volume * s.sizes[d] > kFew) return 0;
+    volume *= s.sizes[d], reach += (s.sizes[d] - 1) * from[d];
+    if (axes > 1 && reach == volume - 1) return axes;
+  }
+  return 0;
+}
+
+// Blocks of those axes, by a table of where each number comes from.
+template <class T> void copy_shuffled(const Space& s, int axes) {
+  const int64_t volume = volume_of(s, axes);
+  const int along = s.n - axes - 1;
+  int64_t table[kFew], blocks = 1;
+  for (int64_t i = 0; i < volume; i++) {
+    table[i] = 0;
+    for (int64_t d = s.n - 1, rest = i; d > along; rest /= s.sizes[d--]) table[i] += rest % s.sizes[d] * s.ops[1].strides[d];
+  }
+  for (int d = 0; d <= along; d++) blocks *= s.sizes[d];
+  parallel_for(blocks, kGrain / volume, [&](int64_t b, int64_t e) {
+    for_blocks(s, axes, b, e, [&](const int64_t* offset, int64_t rows) {
+      const T* __restrict from = reinterpret_cast<const T*>(s.ops[1].data) + offset[1];
+      T* __restrict to = reinterpret_cast<T*>(s.ops[0].data) + offset[0];
+      for (int64_t r = 0; r < rows; r++, from += s.ops[1].strides[along], to += s.ops[0].strides[along])
+        for (int64_t i = 0; i < volume; i++) to[i] = from[table[i]];
+    });
+  });
+}
+
 // Where the two innermost axes hold a few numbers only, the axis that is dense in src goes beside the innermost: lines along it are longer.
 void lengthen_lines(Space& s) {
   const int row = s.n - 2;
@@ -173,6 +207,9 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   if (dst.numel() == 0) return;
   Space s = make_space(std::span(&src, 1), dst);
   const Operand &to = s.ops[0], &from = s.ops[1];
+  if (from.dtype == to.dtype)
+    if (const int axes = shuffled_axes(s))
+      return by_item_size(size_of(to.dtype), [&]<class T>(TypeTag<T>) { copy_shuffled<T>(s, axes); });
   int in = s.n - 1;
   if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && (s.sizes[in] > 8 || short_axes(s) != 1))
     for (int d = 0; d < in; d++)
