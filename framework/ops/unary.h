@@ -341,6 +341,7 @@ struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Signature signature = "nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor";
   static constexpr auto doc = "NaN and infinities replaced; by 0 and the largest finite numbers unless given.";
   static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};  // of integers, which stay as they are: the kernel asks
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan, posinf, neginf;

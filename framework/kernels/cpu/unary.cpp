@@ -1,6 +1,7 @@
 #include "framework/ops/unary.h"
 
 #include "framework/kernels/cpu/pointwise.h"
+#include "framework/op/out.h"
 #include "framework/ops/pointwise.h"
 
 namespace weir {
@@ -9,6 +10,7 @@ namespace WEIR_ISA {
 // The formula sees a half as float32, whose largest number is infinity to it.
 static void nan_to_num(const NanToNum& op, Inputs in, Outputs out) {
   static const Loops loops = loops_of<NanToNum>();
+  if (is_inexact(out[0].dtype())) check_no_repeats(out[0]);
   NanToNum bounded = op;
   const double top = largest_number(out[0].dtype());
   if (is_reduced(out[0].dtype())) bounded.posinf = op.posinf.value_or(top), bounded.neginf = op.neginf.value_or(-top);

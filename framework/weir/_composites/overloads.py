@@ -4,7 +4,6 @@ import warnings
 
 import weir
 from weir import _C
-from weir._C import Tensor
 
 from ._check import check_floating
 from ._register import completes
@@ -15,15 +14,6 @@ from .search import nonzero
 def _where(core, *args, **kwargs):
     """Of the condition alone: the coordinates where it holds."""
     return nonzero(*args, **kwargs, as_tuple=True) if len(args) + len(kwargs) == 1 else core(*args, **kwargs)
-
-
-@completes("nan_to_num_")
-def _nan_to_num_(core, input, *args, **kwargs):
-    """Integers are left as they are, and so may lie in one place."""
-    if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()) and 0 in input.stride():
-        weir._C._bump_version(input)
-        return input
-    return core(input, *args, **kwargs)
 
 
 @completes("stft")

@@ -19,6 +19,15 @@ def test_nan_to_num_gives_the_dtypes_own_limits(dtype):
             assert_same(lambda t, x: x.clone().nan_to_num_(**given), x, rtol=0, atol=0, what=f"{dtype} {given}")
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.bool, torch.float32, torch.complex64])
+def test_nan_to_num_in_place_of_a_repeated_element_is_for_integers(dtype):
+    def answer(t, x):
+        y = x.expand(3)
+        y.nan_to_num_(nan=2.0)
+        return y, t.tensor(y._version)
+    assert_same(answer, torch.ones(1, dtype=dtype))
+
+
 def test_nan_to_num_in_a_graph_is_that_of_eager_mode():
     class Graph(weir.nn.Graph):
         def build(self, x):
