@@ -190,3 +190,23 @@ def test_tangents_of_gradients_through_a_write():
 def test_a_product_of_no_reflectors_has_tangents_of_zero():
     found = [t.func.jvp(lambda a, t=t: t.linalg.householder_product(a, t.zeros(0)), (t.ones(3, 2),), (t.ones(3, 2),))[1].tolist() for t in (torch, weir)]
     assert found[0] == found[1]
+
+
+def test_tangents_of_what_is_filled_in_place():
+    for name, *args in (("masked_fill_", [True, False], -2.0), ("index_fill_", 0, [0], 3.0), ("index_fill_", 0, [1], "x")):
+        found = []
+        for t in (torch, weir):
+            x = t.tensor([3.0, 4.0])
+            given = [t.tensor(a) if isinstance(a, list) else x.sum() if a == "x" else a for a in args]
+            found.append([t.func.jvp(lambda v: getattr(v.clone() * 2, name)(*given), (x,), (x,))[1].tolist(),
+                          t.func.jvp(lambda v: getattr((v.clone() * 2).view(1, 2)[0], name)(*given), (x,), (x,))[1].tolist()])
+        assert found[0] == found[1], name
+
+
+def test_tangents_stay_where_histories_do():
+    for name in ("logical_and_", "logical_or_", "logical_xor_"):
+        found = []
+        for t in (torch, weir):
+            x = t.tensor([3.0, 0.0])
+            found.append([t.func.jvp(lambda v: getattr(v.clone(), name)(x), (x,), (x + 5,))[1].tolist(), t.func.vjp(lambda v: getattr(v.clone(), name)(x), x)[1](x)[0].tolist()])
+        assert found[0] == found[1], name
