@@ -12,7 +12,7 @@ from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
 from weir_autotest.generate.conjugates import copied
-from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
+from weir_autotest.generate.doubts import _contradicts_its_transforms, _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
 from weir_autotest.generate.infinities import left_out
 from weir_autotest.generate.memory import truths_unset, writes_behind
 from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
@@ -196,3 +196,11 @@ def test_strides_of_what_is_copied_to_be_conjugated(strides, conj, excused):
     item = expect(Target("torch.Tensor.squeeze_", ["Tensor.squeeze_"]), Case((x, 0), {}, [("complex64", np.ones(24, "complex64").tobytes())], relation="inplace"))
     got = replace(item.expected, strides=[strides], warned=())
     assert any("stride" in fault.reason for fault in copied(kind_of(item), item, got)) == excused
+
+
+@pytest.mark.parametrize("scaled, doubted", [(True, ["forward"]), (False, [])])
+def test_gradients_that_are_no_transpose_of_the_tangents_are_no_oracle(scaled, doubted):
+    weight, index = TensorSpec(0, "float64", (2, 1), (1, 1), 0, 0, True), TensorSpec(1, "int64", (3,), (1,), 0, 1, False)
+    storages = [("float64", np.arange(2.0).tobytes()), ("int64", np.array([1, 1, 0]).tobytes())]
+    item = expect(Target("torch.embedding", ["embedding"]), Case((weight, index), {"scale_grad_by_freq": scaled}, storages, differentiate=1))
+    assert [fault.property for fault in _contradicts_its_transforms(item)] == doubted
