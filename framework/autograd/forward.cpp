@@ -325,8 +325,9 @@ struct Install {
 
 Tensor with_layout_of(const Tensor& x, const Tensor& t) {
   const bool same_marks = !(t->flags & ~x->flags & kMarks);
-  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || repeats(x)) return t;
-  Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
+  const bool any_layout = repeats(x);
+  if (same_marks && (any_layout || same_layout(x.sizes(), x.strides(), t.strides()))) return t;
+  Tensor r = zeros_to_hold(t, Meta(x.sizes(), any_layout ? contiguous_strides(x.sizes()) : x.strides(), t.dtype(), t.device()));
   copy_into(r, t);
   return r;
 }
