@@ -12,7 +12,7 @@ from ..cases.case import Case, TensorSpec, map_tree, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..check.properties import WAYS
-from ..workers import draws, repeat
+from ..workers import draws, repeat, transforms
 from ..workers.kinds import kind_of
 from ..workers.trial import Trial
 from . import arguments, classes, fill, gauge, grow, objects, odd, plans, samples, surface, vary
@@ -25,7 +25,7 @@ from .universe import overloads, renamed
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 _ORDERS = (1, 1, 2, 0)  # of the derivatives asked for
 #: How often a call is tried for a property that nothing asked for yet. PyTorch refuses few calls of some operations.
-_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8, "vmap": 16, "forward": 16}
+_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8, "vmap": 6, "forward": 6}
 _BEYOND = 1 << 24  # the index of the first of such calls, which no batch reaches
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
@@ -70,7 +70,7 @@ class Author:
             for at in range(_TRIES[wanted]):
                 if wanted in asked:
                     break
-                item = self.item(overload, dtype, _towards(overload, dtype, wanted, at), _BEYOND + repeat.EVERY * at)
+                item = self.item(overload, dtype, _towards(overload, dtype, wanted, at), _BEYOND + max(repeat.EVERY, transforms.EVERY) * at)
                 shown = set(kind_of(item).asked(item))
                 if wanted in shown and _take(batch, item):
                     asked |= shown

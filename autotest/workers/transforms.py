@@ -19,7 +19,7 @@ from ..check.reference import PERTURBATIONS, nudged, promoted, working_epsilon
 from .graphs import same_numbers
 from .trial import cotangent
 
-EVERY = 4  # of the calls that could be asked so, how many are
+EVERY = 8  # of the calls that could be asked so, how many are
 #: Beside the properties, charged to nobody: how many of the absent ones are so because shapes or Python values depend on numbers.
 DYNAMIC = "dynamic shape in a batch"
 #: Of the sizes of all terms of the two products: what rounding in double precision may leave of a derivative that is known to half of its digits.
