@@ -54,7 +54,7 @@ def _contradicts_its_transforms(item: Item) -> list[Fault]:
     if not isinstance(item.case, Case) or item.expected.raised:
         return []
     found = transforms.faults(torch, item, item.target.resolve(torch), item.expected, {"vmap", "forward"})
-    return [fault for fault in found if transforms.in_numbers(fault)]
+    return [fault for fault in found if transforms.in_answers(fault)]
 
 
 def _breaks(item: Item) -> list[Fault]:
