@@ -230,7 +230,7 @@ class _Forward(_Transformed):
             primals, pushed = W.func.jvp(at, chosen, directions)
         except Exception as error:
             raised = Raised.of(error)
-            return [Fault("forward", f"refused: {raised}", absent=_named(raised, "forward", "jvp"))]
+            return [Fault("forward", f"refused: {raised}", absent=_named(raised, "forward", "jvp", "unsupported operation"))]  # as PyTorch says of duals that repeat elements
         for place, (one, other) in enumerate(zip(results, primals)):
             a, b = to_value(one, W), to_value(other, W)
             if a != b and not same_numbers(a, b, signed_zeros=True):
