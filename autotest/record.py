@@ -13,7 +13,7 @@ from .campaign.score import STATES, UNANSWERED
 from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result
-from .workers.graphs import DYNAMIC
+from .workers import graphs, transforms
 from .workers.mutants import KINDS
 
 SCHEMA = "weir.conformance/v1"
@@ -112,11 +112,15 @@ def _sealed(content: dict) -> dict:
     return {**content, "run_id": digest(content)}
 
 
-def _graph_totals(scores: list[dict]) -> dict:
-    """How the calls fared as graphs: `dynamic` are those whose results depend on values in shape, or are Python values."""
+#: What counts calls that a way of running them cannot have, since their results depend on values in shape, or are Python values.
+_DYNAMIC = {"graph": graphs.DYNAMIC, "vmap": transforms.DYNAMIC, "forward": ""}
+
+
+def _totals_of(way: str, scores: list[dict]) -> dict:
+    """How the calls fared as graphs, in a batch or in forward mode: `dynamic` are those whose results depend on values."""
     asked, absent, failed, dynamic, missing = (
         sum(score.get(key, {}).get(name, 0) for score in scores) for key, name in
-        (("asked", "graph"), ("absent", "graph"), ("failed", "graph"), ("absent", DYNAMIC), ("absent", UNANSWERED)))
+        (("asked", way), ("absent", way), ("failed", way), ("absent", _DYNAMIC[way]), ("absent", UNANSWERED[way])))
     return {"asked": asked - missing, "dynamic": dynamic, "refused": absent - missing - dynamic, "wrong": failed}
 
 
@@ -132,7 +136,7 @@ def campaign_totals(scores: list[dict]) -> dict:
     return {"properties": {name: dict(count) for name, count in states.items()},
             **{name: sum(score[name] for score in scores) for name in ("made", "valid", "cases")},
             "excused": dict(sum((Counter({e["kind"]: e["count"]}) for score in scores for e in score.get("excused", ())), Counter())),
-            "graph": _graph_totals(scores),
+            **{way: _totals_of(way, scores) for way in UNANSWERED},
             "overloads": overloads(lambda score: True),
             "reached": overloads(lambda score: score["valid"]),
             "failing": overloads(lambda score: "FAIL" in score["states"].values()),

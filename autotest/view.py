@@ -64,6 +64,10 @@ def failures(record: dict, verbose: bool, console: Console) -> None:
                 console.print(f"    {failure['call']}", markup=False, highlight=False, soft_wrap=True, style="dim")
 
 
+#: What the summary says of calls that ran otherwise than in eager mode.
+_WAYS = {"graph": "equal eager mode as graphs", "vmap": "give in a batch what their examples give", "forward": "have tangents that fit their gradients"}
+
+
 def campaign_summary(record: dict, console: Console) -> None:
     """Prints the states per property, how well the generator did, and how fast."""
     count, seconds = record["totals"], record["seconds"]
@@ -77,12 +81,13 @@ def campaign_summary(record: dict, console: Console) -> None:
     excused = count.get("excused", {})
     console.print(f"{sum(excused.values())} values excused ({sum(excused.values()) / max(count['cases'], 1):.2%} of cases)"
                   + "".join(f", {number} {kind}" for kind, number in sorted(excused.items(), key=lambda e: -e[1])), highlight=False)
-    graph = count.get("graph", {})
-    traced = graph.get("asked", 0) - graph.get("dynamic", 0)
-    if traced > graph.get("refused", 0):  # a subject without graphs refuses all
-        equal = traced - graph["refused"] - graph["wrong"]
-        console.print(f"{equal} of {traced} calls equal eager mode as graphs ({equal / traced:.2%}); {graph['refused']} are refused by name, "
-                      f"{graph['wrong']} wrong; {graph['dynamic']} more depend on values", highlight=False)
+    for way, words in _WAYS.items():
+        of = count.get(way, {})
+        answerable = of.get("asked", 0) - of.get("dynamic", 0)
+        if answerable > of.get("refused", 0):  # a subject without graphs refuses all
+            equal = answerable - of["refused"] - of["wrong"]
+            more = f"; {of['dynamic']} more depend on values" if way != "forward" else ""
+            console.print(f"{equal} of {answerable} calls {words} ({equal / answerable:.2%}); {of['refused']} are refused by name, {of['wrong']} wrong{more}", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['missing']} are missing, {count['unsupported'] - count['missing']} support a part of what was asked", highlight=False)
 

@@ -33,7 +33,7 @@ def _about(fault: Fault) -> tuple:
 #: What glibc says of a heap that was written over.
 _CORRUPTED = re.compile(r"SIGABRT.*(free\(\)|malloc|corrupt)")
 #: What the subject does beside the call itself, and the properties that need it.
-_CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}}
+_CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}, "vmap": {"vmap"}, "forward": {"forward"}}
 
 
 class HarnessFailed(Exception):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ..check.excuses import Excuse
 from ..check.properties import PROPERTIES
 
-#: Beside the properties: how many cases, of those asked as graphs, the subject does not answer in eager mode either.
-UNANSWERED = "unanswered as a graph"
+#: Beside the properties: how many cases, of those asked to run otherwise than in eager mode, the subject does not answer in that either.
+UNANSWERED = {"graph": "unanswered as a graph", "vmap": "unanswered in a batch", "forward": "unanswered in forward mode"}
 #: From bad to good; the state of a cell is the worst of its cases.
 STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "EXCUSED", "PASS")
 
@@ -75,7 +75,7 @@ class Score:
             self.unsupported = self.unsupported or reason
         else:
             self.lacking.setdefault(name, reason)
-        self.absent.update({name, *asked} | ({UNANSWERED} if "graph" in asked else set()))
+        self.absent.update({name, *asked, *(UNANSWERED[way] for way in asked if way in UNANSWERED)})
 
     def excuse(self, excuse: Excuse, call: str) -> None:
         """Counts an excuse; the first of each property and kind is kept with its call."""

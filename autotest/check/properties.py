@@ -12,7 +12,7 @@ from . import ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
-              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state", "graph", "warning")
+              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state", "graph", "warning", "vmap", "forward")
 
 #: Raised for what a subject does not claim to have; charged to no property but counted.
 UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}

@@ -22,7 +22,7 @@ from ..check import journals
 from ..check.properties import ANYTHING, Fault
 from ..check.reference import in_single, promoted
 from ..check.tolerance import close, same
-from ..workers import repeat
+from ..workers import repeat, transforms
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.trial import Trial
@@ -39,13 +39,22 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
              + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
              + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item)
-             + memory.writes_behind(item) + memory.reads_between(kind, item) + memory.truths_unset(kind, item))
+             + _contradicts_its_transforms(item) + memory.writes_behind(item) + memory.reads_between(kind, item) + memory.truths_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)
     found = [fault for fault in found if fault.property != "out" or fault.phase != "values" or fault.position not in third]
     found += infinities.left_out(kind, item, got) + infinities.heedless(item, kind, got) + infinities.order_of_factors(kind, item) + conjugates.copied(kind, item, got)
     return found + _where_written(item, found) + _writes_beside_out(item, got) + _forgets_its_out(kind, item, got)
+
+
+def _contradicts_its_transforms(item: Item) -> list[Fault]:
+    """Where PyTorch's own tangents do not fit its gradients, as where these are scaled by how often an index is given, or two numbers are written to one place;
+    and where its own batch has other numbers than its examples, as of a gradient by one of two formulas, which losing digits sets apart."""
+    if not isinstance(item.case, Case) or item.expected.raised:
+        return []
+    found = transforms.faults(torch, item, item.target.resolve(torch), item.expected, {"vmap", "forward"})
+    return [fault for fault in found if transforms.in_answers(fault)]
 
 
 def _breaks(item: Item) -> list[Fault]:

@@ -137,7 +137,7 @@ def _gradients(W, found: list, asked: list, create_graph: bool = False) -> list:
     return list(W.autograd.grad(outputs, asked, [cotangent(t, W) for t in outputs], allow_unused=True, create_graph=create_graph))
 
 
-def _same_numbers(a, b, signed_zeros: bool) -> bool:
+def same_numbers(a, b, signed_zeros: bool) -> bool:
     """Whether two values differ in the bits of NaNs only, since which of two operands gives its sign depends on their order, and in the
     sign of zeros where that is not asked for."""
     if a is None or b is None or (a.dtype, a.shape) != (b.dtype, b.shape) or a.number_dtype not in EPSILON:
@@ -153,7 +153,7 @@ def _other(what: str, traced: list, eager: list) -> str:
     if len(traced) != len(eager):
         return f"{len(traced)} {what}, eager {len(eager)}"
     for i, (a, b) in enumerate(zip(traced, eager)):
-        if a != b and not _same_numbers(a, b, signed_zeros=what != "gradients"):
+        if a != b and not same_numbers(a, b, signed_zeros=what != "gradients"):
             same_kind = a is not None and b is not None and (a.dtype, a.shape) == (b.dtype, b.shape)
             return f"{what} {i}: " + ("other bits than eager" if same_kind else f"{a}, eager {b}")
     return ""

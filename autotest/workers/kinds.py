@@ -14,7 +14,7 @@ from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
 from ..check.reference import (DOUBLES, PERTURBATIONS, along_a_line, demoted, floating_inputs, holds_doubles, in_floats, in_single, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program, rounds_to_default, shown_epsilon)
-from . import graphs, objects, repeat
+from . import graphs, objects, repeat, transforms
 from .program import Run
 from .trial import Trial
 
@@ -50,6 +50,10 @@ class CallKind:
     def traced(self, W, item: Item, got) -> list[Fault]:
         """What differs where the case runs as a graph."""
         return graphs.faults(W, item, item.target.resolve(W), got) if _of_tensors(item) else []
+
+    def transformed(self, W, item: Item, got, checks: set) -> list[Fault]:
+        """What differs where the case runs for a batch and in forward mode, of those that are among `checks`."""
+        return transforms.faults(W, item, item.target.resolve(W), got, checks) if _of_tensors(item) else []
 
     def reruns(self, W, item: Item, more: bool = False) -> list:
         """Observations in double precision, exact inputs first, then perturbed ones. What is to be added to them where they do not
@@ -99,15 +103,18 @@ class CallKind:
         if expected.raised:
             return ["error"]
         if item.case.relation != "call":
-            return [item.case.relation, *(["graph"] if _of_tensors(item) else [])]
+            return [item.case.relation, *self._run_otherwise(item)]
         names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "warning"]
-        names += ["graph"] if _of_tensors(item) else []
+        names += self._run_otherwise(item)
         names += ["random"] if item.draws else []
         names += ["determinism"] if repeat.repeats(item) else []
         names += ["layout"] if not is_plain(item.case) else []
         names += ["gradient"] if isinstance(expected.gradients, list) else []
         names += ["gradgrad"] if isinstance(expected.second, list) else []
         return names
+
+    def _run_otherwise(self, item: Item) -> list[str]:
+        return ["graph", *transforms.asked(item)] if _of_tensors(item) else []
 
     def free(self, item: Item) -> bool:
         """Whether numbers of the case are not compared: drawn ones, and those of memory that nobody wrote."""
@@ -144,6 +151,9 @@ class ProgramKind:
 
     def traced(self, W, item: Item, got) -> list[Fault]:
         return graphs.program_faults(W, item, got)
+
+    def transformed(self, W, item: Item, got, checks: set) -> list[Fault]:
+        return []  # its steps are transformed one by one
 
     def reruns(self, W, item: Item, more: bool = False) -> list:
         rng = np.random.default_rng(item.index)
@@ -186,6 +196,9 @@ class ObjectKind:
 
     def traced(self, W, item: Item, got) -> list[Fault]:
         return [] if got.raised else graphs.object_faults(W, item, item.target.resolve(W))
+
+    def transformed(self, W, item: Item, got, checks: set) -> list[Fault]:
+        return []  # the operations inside are transformed on their own
 
     def reruns(self, W, item: Item, more: bool = False) -> list:
         rng, kind = np.random.default_rng((item.index, more)), item.target.resolve(W)

@@ -28,7 +28,7 @@ class _NoTorch:
 
 
 class Judge:
-    """Runs cases in framework `W`; `checks` are the costly ones to be made too: "repeat" and "graph"."""
+    """Runs cases in framework `W`; `checks` are the costly ones to be made too: "repeat", "graph", "vmap" and "forward"."""
 
     def __init__(self, W, checks: set):
         self._W, self._checks = W, checks
@@ -54,6 +54,8 @@ class Judge:
             found = kind.repeated(W, item, got)
         if not mutant and "graph" in self._checks and not any(map(lacks_call, found)):
             found = found + kind.traced(W, item, got)
+        if not mutant and {"vmap", "forward"} & self._checks and not any(map(lacks_call, found)):
+            found = found + kind.transformed(W, item, got, self._checks)
         return found, got if found else None, planted.applied and mutant not in kind.unseen
 
 

@@ -252,11 +252,20 @@ void forget_ended(Inputs tensors) {
   }
 }
 
+// While it lives and is active, calls push no tangents: a result that is cast into place is copied there.
+struct Unpushed {
+  explicit Unpushed(bool active) : active(active) { forward_enabled = before && !active; }
+  ~Unpushed() { forward_enabled = before; }
+  const bool active, before = forward_enabled;
+};
+
 // A call is made aside and its result copied, so that only copies need to know whose memory a tangent is.
 void in_place(const OpType& type, const void* op, Inputs in, Tensor* out, const std::vector<LevelRef>& levels) {
   const bool copies = &type == &op_type<Copy>();
   if (copies || !type.gradient.exists) {
+    Unpushed kept(!copies && type.inplace.keeps_history);
     call_below(Layer::forward, type, op, in, out);
+    if (kept.active) return;  // the tangent stays, as the history does
     for (const LevelRef& level : levels) write_tangent(out[0], level, copies && in[1] ? tangent(in[1], level) : Tensor());
     return;
   }
@@ -316,8 +325,9 @@ struct Install {
 
 Tensor with_layout_of(const Tensor& x, const Tensor& t) {
   const bool same_marks = !(t->flags & ~x->flags & kMarks);
-  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || repeats(x)) return t;
-  Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
+  const bool any_layout = repeats(x);
+  if (same_marks && (any_layout || same_layout(x.sizes(), x.strides(), t.strides()))) return t;
+  Tensor r = zeros_to_hold(t, Meta(x.sizes(), any_layout ? contiguous_strides(x.sizes()) : x.strides(), t.dtype(), t.device()));
   copy_into(r, t);
   return r;
 }

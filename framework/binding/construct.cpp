@@ -229,7 +229,7 @@ bool is_numpy_scalar(PyObject* o) { return is_numpy<kGeneric>(o); }
 Tensor construct(PyObject* data, std::optional<DType> dtype) {
   if (is_tensor(data)) {
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True).");
-    return copied(unwrap(data), dtype);
+    return copied(detach(unwrap(data)), dtype);  // without a tangent
   }
   if (is_numpy_array(data)) return copied(from_numpy(data), dtype);
   if (is_numpy_scalar(data) && !dtype) return copied(from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(data, "__array__", nullptr)))), dtype);

@@ -246,7 +246,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
-      const bool plain = !((out[i]->flags | r[i]->flags) & (kMarks | (mode.grad ? uint32_t(kRequiresGrad) : 0)));  // a conjugate view holds other numbers than it shows
+      // A conjugate view holds other numbers than it shows, and gradients and tangents follow from ops alone.
+      const bool plain = !((out[i]->flags | r[i]->flags) & kMarks) && !is_differentiated(out[i]) && !is_differentiated(r[i]);
       if (inplace && type.inplace.may_repeat && out[i].dtype() == r[i].dtype() && plain) {
         copy_elements(out[i], r[i]);  // which a copy that is an op would refuse where elements repeat
         bump_version(out[i]);

@@ -34,7 +34,7 @@ sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ 
 import torch as _torch
 _int = int
 from torch import *
-from torch import Tensor, autograd, no_grad, nn, special, linalg, fft
+from torch import Tensor, autograd, no_grad, nn, special, linalg, fft, func
 __version__ = "faulty"
 
 def sin(x, **keywords):

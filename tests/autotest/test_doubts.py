@@ -12,7 +12,8 @@ from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
 from weir_autotest.generate.conjugates import copied
-from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out, _writes_unasked, wavers
+from weir_autotest.generate.doubts import (_contradicts_its_transforms, _forgets_its_out, _names_no_fault_twice, _reads_elsewhere, _writes_beside_out,
+                                           _writes_unasked, wavers)
 from weir_autotest.generate.infinities import heedless, left_out, order_of_factors
 from weir_autotest.generate.memory import reads_between, truths_unset, writes_behind
 from weir_autotest.generate.overlaps import order_tells, reads_what_it_wrote, writes_over_itself
@@ -264,3 +265,11 @@ def test_an_oracle_that_cannot_write_to_what_its_schema_leaves_alone_wavers():
     assert "leaf Variable" in item.expected.raised.message and {fault.property for fault in _writes_unasked(item)} == {ANYTHING}
     unasked = replace(item, target=Target("torch.Tensor.t_", ["Tensor.t_"]))
     assert not _writes_unasked(unasked)  # which says so
+
+
+@pytest.mark.parametrize("scaled, doubted", [(True, ["forward"]), (False, [])])
+def test_gradients_that_are_no_transpose_of_the_tangents_are_no_oracle(scaled, doubted):
+    weight, index = TensorSpec(0, "float64", (2, 1), (1, 1), 0, 0, True), TensorSpec(1, "int64", (3,), (1,), 0, 1, False)
+    storages = [("float64", np.arange(2.0).tobytes()), ("int64", np.array([1, 1, 0]).tobytes())]
+    item = expect(Target("torch.embedding", ["embedding"]), Case((weight, index), {"scale_grad_by_freq": scaled}, storages, differentiate=1))
+    assert [fault.property for fault in _contradicts_its_transforms(item)] == doubted

@@ -10,7 +10,7 @@ from weir_autotest.campaign.score import UNANSWERED, Score
 from weir_autotest.cases.case import Case, TensorSpec
 from weir_autotest.cases.values import Value
 from weir_autotest.check.properties import Fault
-from weir_autotest.record import _graph_totals
+from weir_autotest.record import _totals_of
 from weir_autotest.workers import graphs
 from weir_autotest.workers.trial import Observation, Trial
 
@@ -91,12 +91,12 @@ def test_what_lacks_a_way_of_calling_has_no_graph_of_it():
     score = Score("exp", "exp", "float32")
     score.asked.update(["out", "graph"])
     score.lacks("out", "no attribute 'exp'", ["out", "graph"])
-    assert score.states()["graph"] == score.states()["out"] == "UNSUPPORTED" and score.absent[UNANSWERED] == 1
+    assert score.states()["graph"] == score.states()["out"] == "UNSUPPORTED" and score.absent[UNANSWERED["graph"]] == 1
 
 
 def test_totals_count_what_stands_apart():
-    scores = [{"asked": {"graph": 10}, "absent": {"graph": 4, graphs.DYNAMIC: 1, UNANSWERED: 2, "unsupported": 5}, "failed": {"graph": 1}}, {"asked": {}}]
-    assert _graph_totals(scores) == {"asked": 8, "dynamic": 1, "refused": 1, "wrong": 1}
+    scores = [{"asked": {"graph": 10}, "absent": {"graph": 4, graphs.DYNAMIC: 1, UNANSWERED["graph"]: 2, "unsupported": 5}, "failed": {"graph": 1}}, {"asked": {}}]
+    assert _totals_of("graph", scores) == {"asked": 8, "dynamic": 1, "refused": 1, "wrong": 1}
 
 
 def test_the_sign_of_a_nan_is_no_answer_but_that_of_zero_is():

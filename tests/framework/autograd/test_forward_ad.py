@@ -190,3 +190,40 @@ def test_tangents_of_gradients_through_a_write():
 def test_a_product_of_no_reflectors_has_tangents_of_zero():
     found = [t.func.jvp(lambda a, t=t: t.linalg.householder_product(a, t.zeros(0)), (t.ones(3, 2),), (t.ones(3, 2),))[1].tolist() for t in (torch, weir)]
     assert found[0] == found[1]
+
+
+def test_tangents_of_what_is_filled_in_place():
+    for name, *args in (("masked_fill_", [True, False], -2.0), ("index_fill_", 0, [0], 3.0), ("index_fill_", 0, [1], "x")):
+        found = []
+        for t in (torch, weir):
+            x = t.tensor([3.0, 4.0])
+            given = [t.tensor(a) if isinstance(a, list) else x.sum() if a == "x" else a for a in args]
+            found.append([t.func.jvp(lambda v: getattr(v.clone() * 2, name)(*given), (x,), (x,))[1].tolist(),
+                          t.func.jvp(lambda v: getattr((v.clone() * 2).view(1, 2)[0], name)(*given), (x,), (x,))[1].tolist()])
+        assert found[0] == found[1], name
+
+
+def test_tangents_stay_where_histories_do():
+    for name in ("logical_and_", "logical_or_", "logical_xor_"):
+        found = []
+        for t in (torch, weir):
+            x = t.tensor([3.0, 0.0])
+            found.append([t.func.jvp(lambda v: getattr(v.clone(), name)(x), (x,), (x + 5,))[1].tolist(), t.func.vjp(lambda v: getattr(v.clone(), name)(x), x)[1](x)[0].tolist()])
+        assert found[0] == found[1], name
+
+
+def test_tangents_of_conjugated_tensors_that_repeat_elements():
+    """PyTorch refuses such a dual: its answer is that of a copy."""
+    found = []
+    for t in (torch, weir):
+        w = (t.arange(3.0) + 2j).reshape(3, 1, 1, 1).expand(3, 1, 2, 1).conj()
+        x = t.ones(1, 1, 3, 3, dtype=t.complex64)
+        found.append(t.func.jvp(lambda v, t=t: t.conv2d(x, v), (w.clone() if t is torch else w,), (w * 1j,))[1].tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct")
+def test_a_tensor_constructed_of_another_has_no_tangent():
+    for f in (lambda t, v: t.tensor(v), lambda t, v: v.new_tensor(v), lambda t, v: t.tensor(v, dtype=t.float64)):
+        found = [t.func.jvp(lambda v, t=t: f(t, v), (t.ones(2),), (t.ones(2),))[1].tolist() for t in (torch, weir)]
+        assert found[0] == found[1] == [0.0, 0.0]
