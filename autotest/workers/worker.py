@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -155,7 +157,15 @@ def in_children(connection: Connection, work) -> None:
 
 
 def connect(descriptor: str) -> Connection:
-    """The worker's end of the pipe."""
+    """The worker's end of the pipe. From now on the worker ends with its driver, though it be within a call that never ends and so never finds the pipe closed."""
+    driver = os.getppid()
+
+    def watch():
+        while os.getppid() == driver:
+            time.sleep(1)
+        os.killpg(0, signal.SIGKILL)  # with the children it may have
+
+    threading.Thread(target=watch, daemon=True).start()
     return Connection(int(descriptor))
 
 

@@ -3,6 +3,8 @@
 import os
 import pickle
 import resource
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -254,3 +256,23 @@ def test_a_worker_that_has_grown_is_replaced():
         assert worker.start() == greeting and (worker._process.pid != first) == bounded
     finally:
         worker.stop()
+
+
+def test_a_worker_ends_with_its_driver():
+    """Though it is within a call and never looks at the pipe."""
+    worker = "import time; from weir_autotest.workers.worker import connect; connect('0'); print('ready', flush=True); time.sleep(600)"
+    driver = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {worker!r}], start_new_session=True).pid, flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        pid, ready = process.stdout.readline().strip(), process.stdout.readline().strip()
+        assert ready == "ready" and _runs(pid)
+        process.kill()
+        assert process.stdout.read() == ""  # which lasts until nobody can write there any more
+    assert not _runs(pid)
+
+
+def _runs(pid: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as status:
+            return status.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
