@@ -270,6 +270,11 @@ Tensors FftC2r::vjp(const Saved&, const Tensor& dy) const {
 
 Tensor Fft::compose(Inputs in) const { return c2c(*this, in[0], true); }
 namespace {
+template <class Line> Meta along_line(const Tensor& x, int64_t d) {
+  Line line{};
+  line.dim = Dims{d}, line.scale = 1;
+  return line.infer(Inputs(&x, 1));
+}
 // Of real numbers PyTorch conjugates the forward transform into out=, by a loop over elements, which lays out axes of size 1 in its own way.
 void lay_out_conjugates(const char* op, const FftLine& o, const Tensor& given, const Tensor& out, bool half) {
   Tensor x = promoted(given, false);
@@ -277,16 +282,7 @@ void lay_out_conjugates(const char* op, const FftLine& o, const Tensor& given, c
   check_size(n);
   if (!out || (n > 1 && !x.sizes().contains(1))) return;
   if (o.n) x = resized(x, d, n);
-  Meta result;
-  if (half) {
-    FftR2c line;
-    line.dim = Dims{d}, line.scale = 1;
-    result = line.infer(Inputs(&x, 1));
-  } else {
-    FftC2c line;
-    line.dim = Dims{d}, line.scale = 1, line.forward = false;
-    result = line.infer(Inputs(&x, 1));
-  }
+  const Meta result = half ? along_line<FftR2c>(x, d) : along_line<FftC2c>(x, d);
   shape_out(out, pointwise_meta(op, Rule::promote, std::array<Tensor, 1>{weir::empty(result)}));
 }
 }  // namespace
