@@ -166,7 +166,7 @@ class _Batch(_Transformed):
         dynamic = len({_kind(answer) for answer in alone}) > 1 or any(answer.plain for answer in alone)
         if refusal:
             dynamic = dynamic or "dynamic shape" in refusal.message
-            if not _named(refusal, "vmap"):
+            if not _named(refusal, "vmap", "detach views"):  # as PyTorch says of tensors constructed of a batch
                 return [Fault("vmap", f"{what}: the batch raises {refusal}, no example alone does")]
             return [Fault("vmap", f"{what}: refused: {refusal}", absent=True), *([Fault(DYNAMIC, str(refusal), absent=True)] if dynamic else [])]
         for at, (one, many) in enumerate(zip(alone, together)):
