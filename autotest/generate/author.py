@@ -12,7 +12,7 @@ from ..cases.case import Case, TensorSpec, map_tree, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..check.properties import WAYS
-from ..workers import draws, repeat, transforms
+from ..workers import draws, repeat
 from ..workers.kinds import kind_of
 from ..workers.trial import Trial
 from . import arguments, classes, fill, gauge, grow, objects, odd, plans, samples, surface, vary
@@ -25,7 +25,7 @@ from .universe import overloads, renamed
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 _ORDERS = (1, 1, 2, 0)  # of the derivatives asked for
 #: How often a call is tried for a property that nothing asked for yet. PyTorch refuses few calls of some operations.
-_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8, "vmap": 6, "forward": 6}
+_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8}
 _BEYOND = 1 << 24  # the index of the first of such calls, which no batch reaches
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
@@ -70,7 +70,7 @@ class Author:
             for at in range(_TRIES[wanted]):
                 if wanted in asked:
                     break
-                item = self.item(overload, dtype, _towards(overload, dtype, wanted, at), _BEYOND + max(repeat.EVERY, transforms.EVERY) * at)
+                item = self.item(overload, dtype, _towards(overload, dtype, wanted, at), _BEYOND + repeat.EVERY * at)
                 shown = set(kind_of(item).asked(item))
                 if wanted in shown and _take(batch, item):
                     asked |= shown
@@ -140,7 +140,7 @@ def _sought(overload: Overload, dtype: str, missing: set) -> list[str]:
         return []
     ways = set(_relations(overload))
     can = {**{way: way in ways for way in WAYS}, "random": overload.random,
-           **dict.fromkeys(("gradient", "gradgrad", "forward"), dtype in dtypes.EPSILON)}
+           **dict.fromkeys(("gradient", "gradgrad"), dtype in dtypes.EPSILON)}
     return [name for name in _TRIES if name in missing and can.get(name, True)]
 
 
@@ -148,7 +148,7 @@ def _towards(overload: Overload, dtype: str, wanted: str, at: int) -> Choices:
     """Choices whose first, of the way of calling and of the order of gradients, may lead to the property `wanted`."""
     relations = _relations(overload)
     way = wanted if wanted in WAYS else relations[-1 - at % len(relations)] if wanted == "error" else "call"
-    order = {"gradient": 1, "gradgrad": 2, "forward": 1}.get(wanted, 0)
+    order = {"gradient": 1, "gradgrad": 2}.get(wanted, 0)
     first = (relations.index(way), *([_ORDERS.index(order)] if way != "out" else []))
     return Choices(zlib.crc32(f"{overload.name}/{dtype}/{wanted}/{at}".encode()), replay=first)
 
