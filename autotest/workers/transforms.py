@@ -74,8 +74,9 @@ class _Transformed:
 
     def __init__(self, W, item: Item, function):
         self._W, self._item, self._function = W, item, function
-        self._specs = [replace(spec, requires_grad=False) for spec in tensors_of(item.case) if not spec.numpy]
-        self._by = [at for at, spec in enumerate(s for s in tensors_of(item.case) if not s.numpy) if spec.requires_grad]
+        given = [spec for spec in tensors_of(item.case) if not spec.numpy]
+        self._specs = [replace(spec, requires_grad=False) for spec in given]
+        self._by = [at for at, spec in enumerate(given) if spec.requires_grad]
         self._rng = np.random.default_rng(zlib.crc32(repr((item.case.args, item.case.kwargs, item.case.storages)).encode()))
 
     def _tensors(self, case: Case) -> list:

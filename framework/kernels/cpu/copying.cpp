@@ -126,8 +126,8 @@ template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
   });
 }
 
-// How many of the innermost axes hold a few numbers that lie together in both operands, in another order, as small matrices do; 0: none.
 constexpr int64_t kFew = 16;  // above, lines along one axis are as fast
+// How many of the innermost axes hold a few numbers that lie together in both operands, in another order, as small matrices do; 0: none.
 int shuffled_axes(const Space& s) {
   const int64_t *to = s.ops[0].strides, *from = s.ops[1].strides;
   int64_t volume = 1, reach = 0;
