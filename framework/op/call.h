@@ -94,10 +94,7 @@ Tensors call_list(const OpType& type, const void* op, Inputs in);
 /// Fills an op's members from C++ arguments; members left out keep the signature's defaults.
 template <class T, class... A> T make_op(const A&... args) {
   T op = *reinterpret_cast<const T*>(op_type<T>().defaults.data());
-  [[maybe_unused]] auto values = std::tie(args...);
-  [&]<size_t... i>(std::index_sequence<i...>) {
-    ((op.*std::get<i>(T::fields) = std::get<i>(values)), ...);
-  }(std::index_sequence_for<A...>{});
+  [&]<size_t... i>(std::index_sequence<i...>) { ((op.*T::fields.template at<i>() = args), ...); }(std::index_sequence_for<A...>{});
   return op;
 }
 
@@ -109,22 +106,20 @@ template <class T, class... A> T make_op(const A&... args) {
 ///   inline constexpr Fn<Gather> gather;         gather(x, dim, index)
 ///   add.inplace(x, y)                           x += y
 ///   cat.over(tensors, dim)                      the inputs as a list, then the attributes
-template <class... Ops> struct Fn {
+template <class First, class... Rest> struct Fn {
   template <class... A> auto operator()(const A&... args) const { return chosen<A...>().run(nullptr, args...); }
   /// The result goes into the first argument, as `name_` does in Python.
   template <class... A> void inplace(const Tensor& self, const A&... rest) const {
     chosen<Tensor, A...>().run(&self, self, rest...);
   }
   template <class... A> static Tensors over(Inputs in, const A&... attributes) {
-    using T = std::tuple_element_t<0, std::tuple<Ops...>>;
-    T op = make_op<T>(attributes...);
-    return call_list(op_type<T>(), &op, in);
+    First op = make_op<First>(attributes...);
+    return call_list(op_type<First>(), &op, in);
   }
   template <class... A> static void into(const Tensor& self, Inputs in, const A&... attributes) {
-    using T = std::tuple_element_t<0, std::tuple<Ops...>>;
-    T op = make_op<T>(attributes...);
+    First op = make_op<First>(attributes...);
     Tensor out[kMaxOutputs] = {self};
-    call(op_type<T>(), &op, in, out);
+    call(op_type<First>(), &op, in, out);
   }
 
  private:
@@ -145,7 +140,7 @@ template <class... Ops> struct Fn {
       if constexpr (k >= s.n) return false;
       else if constexpr (s.params[k].ty == Ty::tensors) return std::is_convertible_v<A, Inputs> || std::is_same_v<A, std::initializer_list<Tensor>>;
       else if constexpr (is_input(s.params[k].ty)) return std::is_same_v<A, Tensor> || (std::is_arithmetic_v<A> && s.params[k].number_ok) || std::is_same_v<A, std::nullopt_t>;
-      else return !std::is_same_v<A, Tensor> && std::is_constructible_v<std::remove_cvref_t<decltype(std::declval<T>().*std::get<field(k)>(T::fields))>, const A&>;
+      else return !std::is_same_v<A, Tensor> && std::is_constructible_v<std::remove_cvref_t<decltype(std::declval<T>().*T::fields.template at<field(k)>())>, const A&>;
     }
     template <class... A> static constexpr bool accepts() {
       return []<size_t... k>(std::index_sequence<k...>) {
@@ -169,7 +164,7 @@ template <class... Ops> struct Fn {
         if constexpr (std::is_same_v<Store, Tensors>) in.push_back(tensor(arg));
         else in[n++] = tensor(arg);
       } else {
-        auto& member = op.*std::get<field(k)>(T::fields);
+        auto& member = op.*T::fields.template at<field(k)>();
         member = std::remove_cvref_t<decltype(member)>(arg);
       }
     }
@@ -197,17 +192,17 @@ template <class... Ops> struct Fn {
     }
   };
 
-  template <class First, class... Rest> struct Chosen {
+  template <class Op, class... Others> struct Chosen {
     template <class... A> static constexpr auto of() {
-      if constexpr (Caller<First>::template accepts<A...>()) {
-        return Caller<First>{};
+      if constexpr (Caller<Op>::template accepts<A...>()) {
+        return Caller<Op>{};
       } else {
-        static_assert(sizeof...(Rest) > 0, "these arguments fit no signature of the op");
-        return Chosen<Rest...>::template of<A...>();
+        static_assert(sizeof...(Others) > 0, "these arguments fit no signature of the op");
+        return Chosen<Others...>::template of<A...>();
       }
     }
   };
-  template <class... A> static constexpr auto chosen() { return Chosen<Ops...>::template of<A...>(); }
+  template <class... A> static constexpr auto chosen() { return Chosen<First, Rest...>::template of<A...>(); }
 };
 
 }  // namespace weir

@@ -14,7 +14,7 @@ struct Copy : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "move";
   bool non_blocking;
-  static constexpr std::tuple fields{&Copy::non_blocking};
+  static constexpr Fields fields{&Copy::non_blocking};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

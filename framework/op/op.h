@@ -4,7 +4,7 @@
 //     static constexpr Signature signature = "softmax(input: Tensor, dim: int) -> Tensor";
 //     static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input.";
 //     int64_t dim;
-//     static constexpr auto fields = std::tuple{&Softmax::dim};
+//     static constexpr Fields fields{&Softmax::dim};
 //     static constexpr Save saves{.outputs = 0b1};
 //     Meta infer(Inputs in) const;                          // a kernel op
 //     Tensors vjp(const Saved& s, const Tensor& dy) const;  // gradients per input, written with ops
@@ -16,7 +16,6 @@
 //   compose   a plain function over other ops: gradient, graph form and SBP follow from them
 // Everything after `type_of<T>` is ordinary code over OpType: no template reaches the engine.
 #pragma once
-#include <tuple>
 #include <vector>
 
 #include "framework/core/tensor.h"
@@ -133,6 +132,22 @@ enum class NewShape : uint8_t {
   as_made,  // the result's strides, as where PyTorch's kernel writes into out= itself
 };
 
+/// The members of an op that are its attributes, in the order of its signature. A std::tuple takes the compiler several times as long.
+template <class... M> struct Fields {
+  template <class F, class... Before> constexpr auto apply(F&& f, Before... before) const { return f(before...); }
+};
+template <class First, class... Rest> struct Fields<First, Rest...> {
+  First first;
+  Fields<Rest...> rest;
+  /// f(all members).
+  template <class F, class... Before> constexpr auto apply(F&& f, Before... before) const { return rest.apply(f, before..., first); }
+  template <int k> constexpr auto at() const {
+    if constexpr (k == 0) return first;
+    else return rest.template at<k - 1>();
+  }
+};
+template <class... M> Fields(M...) -> Fields<M...>;
+
 struct Op {
   static constexpr Save saves{};
   static constexpr Module module = Module::torch;
@@ -145,7 +160,7 @@ struct Op {
   static constexpr Layouts layouts = Layouts::row_major;
   static constexpr bool dynamic_shape = false;   // sizes depend on values: the kernel makes the results, infer says dtype and device
   static constexpr Notation notation{};          // index notation, for SBP and costs
-  static constexpr std::tuple<> fields{};
+  static constexpr Fields<> fields{};
 };
 
 using Kernel = void (*)(const void* op, Inputs in, Outputs out);
@@ -204,13 +219,13 @@ template <class T> consteval bool fields_match() {
   int k = 0;
   bool ok = true;
   auto skip_inputs = [&] { while (k < s.n && is_input(s.params[k].ty)) k++; };
-  std::apply([&](auto... m) {
+  T::fields.apply([&](auto... m) {
     ([&] {
       skip_inputs();
       ok = ok && k < s.n && s.params[k].ty == ty_of<std::remove_cvref_t<decltype(std::declval<T>().*m)>>();
       k++;
     }(), ...);
-  }, T::fields);
+  });
   skip_inputs();
   return ok && k == s.n;
 }
@@ -218,17 +233,16 @@ template <class T> consteval bool fields_match() {
 /// Source: PyTorch's kernels, of which iterators cast into out= and others do not.
 template <class T> constexpr Out usual_out() {
   constexpr bool composite = requires(const T& op, Inputs in) { op.compose(in); };
-  constexpr bool told = std::apply([](auto... m) { return (std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, std::optional<DType>> || ...); },
-                                   T::fields);
+  constexpr bool told = T::fields.apply([](auto... m) { return (std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, std::optional<DType>> || ...); });
   return composite || told || T::calling.creates || T::notation.kind == Notation::pointwise ? Out::cast : Out::same;
 }
 
 template <class T> OpType make_op_type() {
   static_assert(fields_match<T>(), "signature and data members differ");
   static_assert(requires(const T& op, Inputs in) { op.compose(in); } ||
-                    std::apply([](auto... m) { return (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, Places> && ...); }, T::fields),
+                    T::fields.apply([](auto... m) { return (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, Places> && ...); }),
                 "only a composite may hold Places, which are not its own");
-  static_assert(std::apply([](auto... m) { return (kIsBytes<std::remove_cvref_t<decltype(std::declval<T>().*m)>> && ...); }, T::fields),
+  static_assert(T::fields.apply([](auto... m) { return (kIsBytes<std::remove_cvref_t<decltype(std::declval<T>().*m)>> && ...); }),
                 "op structs are copied by memcpy");
   OpType t{};
   t.signature = &T::signature;
@@ -276,26 +290,31 @@ template <class T> OpType make_op_type() {
     t.take_out = [](void* p, Inputs in, const Tensor& out) { static_cast<T*>(p)->take_out(in, out); };
   const T probe{};
   int k = 0;
-  std::apply([&](auto... m) {
+  T::fields.apply([&](auto... m) {
     ([&] {
       while (is_input(T::signature.params[k].ty)) k++;
       auto at = reinterpret_cast<const char*>(&(probe.*m)) - reinterpret_cast<const char*>(&probe);
       t.fields[k] = {uint16_t(at), T::signature.params[k].ty};
       k++;
     }(), ...);
-  }, T::fields);
+  });
   return t;
 }
 
-/// The one OpType of `T`; made on first use, registered by Register<T...>.
-template <class T> OpType& op_type() {
-  static OpType t = make_op_type<T>();
-  return t;
-}
+/// What `T` is registered as. One small variable per op and nothing else, so that calls of it compile fast.
+template <class T> inline OpType* type_slot = nullptr;
+template <class T> OpType& op_type() { return *type_slot<T>; }
 
 /// `static const Register<Softmax, LogSoftmax> ops;` in a family's .cpp puts its ops into the registry.
 template <class... T> struct Register {
-  Register() { (register_op(&op_type<T>()), ...); }
+  Register() { (add<T>(), ...); }
+
+ private:
+  template <class U> static void add() {
+    static OpType type = make_op_type<U>();
+    type_slot<U> = &type;
+    register_op(&type);
+  }
 };
 
 /// A family's ops as a type, so that registration and kernels go through one list.

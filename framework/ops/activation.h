@@ -22,7 +22,7 @@ struct Hardtanh : Pointwise<Hardtanh, Rule::promote> {
   static constexpr Save saves{.inputs = 0b1};
   double min_val;
   double max_val;
-  static constexpr std::tuple fields{&Hardtanh::min_val, &Hardtanh::max_val};
+  static constexpr Fields fields{&Hardtanh::min_val, &Hardtanh::max_val};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -35,7 +35,7 @@ struct LeakyRelu : Pointwise<LeakyRelu, Rule::real> {
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double negative_slope;
-  static constexpr std::tuple fields{&LeakyRelu::negative_slope};
+  static constexpr Fields fields{&LeakyRelu::negative_slope};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -48,7 +48,7 @@ struct Elu : Pointwise<Elu, Rule::real> {
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double alpha;
-  static constexpr std::tuple fields{&Elu::alpha};
+  static constexpr Fields fields{&Elu::alpha};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -71,7 +71,7 @@ struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   double alpha;
-  static constexpr std::tuple fields{&Celu::alpha};
+  static constexpr Fields fields{&Celu::alpha};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -82,7 +82,7 @@ struct Gelu : Pointwise<Gelu, Rule::real> {
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Str approximate;
-  static constexpr std::tuple fields{&Gelu::approximate};
+  static constexpr Fields fields{&Gelu::approximate};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -114,7 +114,7 @@ struct Softplus : Pointwise<Softplus, Rule::real> {
   static constexpr Save saves{.inputs = 0b1};
   double beta;
   double threshold;
-  static constexpr std::tuple fields{&Softplus::beta, &Softplus::threshold};
+  static constexpr Fields fields{&Softplus::beta, &Softplus::threshold};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -126,7 +126,7 @@ struct Softshrink : Pointwise<Softshrink, Rule::real> {
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
-  static constexpr std::tuple fields{&Softshrink::lambd};
+  static constexpr Fields fields{&Softshrink::lambd};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -140,7 +140,7 @@ struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
-  static constexpr std::tuple fields{&Hardshrink::lambd};
+  static constexpr Fields fields{&Hardshrink::lambd};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -169,7 +169,7 @@ struct Threshold : Pointwise<Threshold, Rule::promote> {
   static constexpr Save saves{.inputs = 0b1};
   double threshold;
   double value;
-  static constexpr std::tuple fields{&Threshold::threshold, &Threshold::value};
+  static constexpr Fields fields{&Threshold::threshold, &Threshold::value};
   /// Numbers below zero wrap around beside bytes, as those that c10::Scalar converts do.
   bool rounds(Inputs, const Meta& m) const { return m.dtype == DType::uint8 && (threshold < 0 || value < 0); }
   void round(Tensors&, const Meta&) { threshold += 256 * (threshold < 0), value += 256 * (value < 0); }
@@ -201,7 +201,7 @@ struct GeluBackward : Pointwise<GeluBackward, Rule::real> {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   Str approximate;
-  static constexpr std::tuple fields{&GeluBackward::approximate};
+  static constexpr Fields fields{&GeluBackward::approximate};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -237,7 +237,7 @@ struct EluBackward : Pointwise<EluBackward, Rule::real> {
   double alpha;
   double scale;
   double input_scale;
-  static constexpr std::tuple fields{&EluBackward::alpha, &EluBackward::scale, &EluBackward::input_scale};
+  static constexpr Fields fields{&EluBackward::alpha, &EluBackward::scale, &EluBackward::input_scale};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -248,7 +248,7 @@ struct HardtanhBackward : Pointwise<HardtanhBackward, Rule::real> {
   static constexpr Save saves{.inputs = 0b11};
   double min_val;
   double max_val;
-  static constexpr std::tuple fields{&HardtanhBackward::min_val, &HardtanhBackward::max_val};
+  static constexpr Fields fields{&HardtanhBackward::min_val, &HardtanhBackward::max_val};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -258,7 +258,7 @@ struct LeakyReluBackward : Pointwise<LeakyReluBackward, Rule::real> {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   double negative_slope;
-  static constexpr std::tuple fields{&LeakyReluBackward::negative_slope};
+  static constexpr Fields fields{&LeakyReluBackward::negative_slope};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -269,7 +269,7 @@ struct SoftplusBackward : Pointwise<SoftplusBackward, Rule::real> {
   static constexpr Save saves{.inputs = 0b11};
   double beta;
   double threshold;
-  static constexpr std::tuple fields{&SoftplusBackward::beta, &SoftplusBackward::threshold};
+  static constexpr Fields fields{&SoftplusBackward::beta, &SoftplusBackward::threshold};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -279,7 +279,7 @@ struct ShrinkBackward : Pointwise<ShrinkBackward, Rule::real> {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   double lambd;
-  static constexpr std::tuple fields{&ShrinkBackward::lambd};
+  static constexpr Fields fields{&ShrinkBackward::lambd};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -331,7 +331,7 @@ struct Bowl : Pointwise<Bowl, Rule::real> {
   static constexpr Save saves{.inputs = 0b11};
   double width;
   double scale;
-  static constexpr std::tuple fields{&Bowl::width, &Bowl::scale};
+  static constexpr Fields fields{&Bowl::width, &Bowl::scale};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -341,7 +341,7 @@ struct BowlBackward : Pointwise<BowlBackward, Rule::real> {
   static constexpr Module module = Module::hidden;
   double width;
   double scale;
-  static constexpr std::tuple fields{&BowlBackward::width, &BowlBackward::scale};
+  static constexpr Fields fields{&BowlBackward::width, &BowlBackward::scale};
 };
 
 struct ThresholdBackward : Pointwise<ThresholdBackward, Rule::real> {
@@ -350,7 +350,7 @@ struct ThresholdBackward : Pointwise<ThresholdBackward, Rule::real> {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10};
   double threshold;
-  static constexpr std::tuple fields{&ThresholdBackward::threshold};
+  static constexpr Fields fields{&ThresholdBackward::threshold};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -56,7 +56,7 @@ struct SumToSize : Op {
   static constexpr Module module = Module::method;
   static constexpr OutRule out{Out::none};
   Dims size;
-  static constexpr std::tuple fields{&SumToSize::size};
+  static constexpr Fields fields{&SumToSize::size};
   Tensor compose(Inputs in) const;
 };
 
@@ -65,7 +65,7 @@ struct NarrowCopy : Op {
   static constexpr auto doc = "A row-major copy of `narrow`.";
   static constexpr OutRule out{Out::same};
   int64_t dim, start, length;
-  static constexpr std::tuple fields{&NarrowCopy::dim, &NarrowCopy::start, &NarrowCopy::length};
+  static constexpr Fields fields{&NarrowCopy::dim, &NarrowCopy::start, &NarrowCopy::length};
   Tensor compose(Inputs in) const;
 };
 

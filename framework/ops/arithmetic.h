@@ -12,7 +12,7 @@ struct Add : Pointwise<Add, Rule::promote> {
   static constexpr auto doc = "input + alpha * other.";
   static constexpr CallRule calling{.only_numbers = true};
   Scalar alpha;
-  static constexpr std::tuple fields{&Add::alpha};
+  static constexpr Fields fields{&Add::alpha};
   Meta infer(Inputs in) const;
   /// A sum of truths is one, whatever multiple the factor is.
   bool rounds(Inputs in, const Meta& m) const {
@@ -36,7 +36,7 @@ struct Sub : Pointwise<Sub, Rule::promote> {
   static constexpr auto doc = "input - alpha * other.";
   static constexpr CallRule calling{.only_numbers = true};
   Scalar alpha;
-  static constexpr std::tuple fields{&Sub::alpha};
+  static constexpr Fields fields{&Sub::alpha};
   Meta infer(Inputs in) const;
   bool rounds(Inputs in, const Meta& m) const {
     return rounds_factor(alpha, m.dtype) || has_no_negative(alpha, m.dtype) || Pointwise::rounds(in, m);
@@ -105,7 +105,7 @@ struct DivMode : Quotient<DivMode, Rule::promote> {
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
   static constexpr CallRule calling{.only_numbers = true};
   std::optional<Str> rounding_mode;
-  static constexpr std::tuple fields{&DivMode::rounding_mode};
+  static constexpr Fields fields{&DivMode::rounding_mode};
   bool floors() const { return rounding_mode->v[0] == 'f'; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -266,7 +266,7 @@ struct Addcmul : Pointwise<Addcmul, Rule::promote> {
   static constexpr Held held = Held::wide;
   static constexpr Save saves{.inputs = 0b110, .factors = true};
   Scalar value;
-  static constexpr std::tuple fields{&Addcmul::value};
+  static constexpr Fields fields{&Addcmul::value};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -277,7 +277,7 @@ struct Addcdiv : Pointwise<Addcdiv, Rule::real> {
   static constexpr Held held = Held::wide;
   static constexpr Save saves{.inputs = 0b110};
   Scalar value;
-  static constexpr std::tuple fields{&Addcdiv::value};
+  static constexpr Fields fields{&Addcdiv::value};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -340,7 +340,7 @@ struct Clamp : Pointwise<Clamp, Rule::promote> {
   Meta infer(Inputs in) const;
   std::optional<Scalar> min;
   std::optional<Scalar> max;
-  static constexpr std::tuple fields{&Clamp::min, &Clamp::max};
+  static constexpr Fields fields{&Clamp::min, &Clamp::max};
   DType computes_in(Inputs in) const;  // the limits promote too
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -17,7 +17,7 @@ struct FlashAttention : Op {
   static constexpr Save saves{.inputs = 0b1111, .outputs = 0b11};
   bool is_causal;
   double scale;
-  static constexpr std::tuple fields{&FlashAttention::is_causal, &FlashAttention::scale};
+  static constexpr Fields fields{&FlashAttention::is_causal, &FlashAttention::scale};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -30,7 +30,7 @@ struct FlashAttentionBackward : Op {
   static constexpr Module module = Module::hidden;
   bool is_causal;
   double scale;
-  static constexpr std::tuple fields{&FlashAttentionBackward::is_causal, &FlashAttentionBackward::scale};
+  static constexpr Fields fields{&FlashAttentionBackward::is_causal, &FlashAttentionBackward::scale};
   std::array<Meta, 3> infer(Inputs in) const;
 };
 

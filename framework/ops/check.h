@@ -11,7 +11,7 @@ struct CheckRange : Op {
   static constexpr Module module = Module::hidden;
   double low, high;
   Str what;
-  static constexpr std::tuple fields{&CheckRange::low, &CheckRange::high, &CheckRange::what};
+  static constexpr Fields fields{&CheckRange::low, &CheckRange::high, &CheckRange::what};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
@@ -22,7 +22,7 @@ struct CheckNotNegative : Op {
   static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   Str what, error;
-  static constexpr std::tuple fields{&CheckNotNegative::what, &CheckNotNegative::error};
+  static constexpr Fields fields{&CheckNotNegative::what, &CheckNotNegative::error};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
@@ -33,7 +33,7 @@ struct CheckNonzero : Op {
   static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   Str what;
-  static constexpr std::tuple fields{&CheckNonzero::what};
+  static constexpr Fields fields{&CheckNonzero::what};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
@@ -45,7 +45,7 @@ struct CheckNumber : Op {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false};
   DType dtype;
-  static constexpr std::tuple fields{&CheckNumber::dtype};
+  static constexpr Fields fields{&CheckNumber::dtype};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
 };
 
@@ -54,7 +54,7 @@ struct CheckTrue : Op {
   static constexpr auto doc = "A copy of input. `error`, RuntimeError or ValueError, that in `op` there is `what`, unless all of a boolean condition holds.";
   static constexpr Module module = Module::hidden;
   Str op, what, error;
-  static constexpr std::tuple fields{&CheckTrue::op, &CheckTrue::what, &CheckTrue::error};
+  static constexpr Fields fields{&CheckTrue::op, &CheckTrue::what, &CheckTrue::error};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy, Tensor()}; }
 };
@@ -65,7 +65,7 @@ struct Underived : Op {
   static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   Str op;
-  static constexpr std::tuple fields{&Underived::op};
+  static constexpr Fields fields{&Underived::op};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -27,7 +27,7 @@ struct Convolution : Op {
   static constexpr Layouts layouts = Layouts::any;
   Dims stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Convolution::stride, &Convolution::padding, &Convolution::dilation, &Convolution::groups};
+  static constexpr Fields fields{&Convolution::stride, &Convolution::padding, &Convolution::dilation, &Convolution::groups};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -46,7 +46,7 @@ struct ConvolutionPacked : Op {
   Dims weight_size, stride, padding, dilation;
   int64_t groups, threads;
   bool relu;
-  static constexpr std::tuple fields{&ConvolutionPacked::weight_size, &ConvolutionPacked::stride, &ConvolutionPacked::padding,
+  static constexpr Fields fields{&ConvolutionPacked::weight_size, &ConvolutionPacked::stride, &ConvolutionPacked::padding,
                                      &ConvolutionPacked::dilation, &ConvolutionPacked::groups, &ConvolutionPacked::threads, &ConvolutionPacked::relu};
   Meta infer(Inputs in) const;
 };
@@ -62,7 +62,7 @@ struct ConvolutionInput : Op {
   static constexpr Layouts layouts = Layouts::any;
   Dims input_size, stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&ConvolutionInput::input_size, &ConvolutionInput::stride, &ConvolutionInput::padding,
+  static constexpr Fields fields{&ConvolutionInput::input_size, &ConvolutionInput::stride, &ConvolutionInput::padding,
                                      &ConvolutionInput::dilation, &ConvolutionInput::groups};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -79,7 +79,7 @@ struct ConvolutionWeight : Op {
   static constexpr Layouts layouts = Layouts::any;
   Dims weight_size, stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&ConvolutionWeight::weight_size, &ConvolutionWeight::stride, &ConvolutionWeight::padding,
+  static constexpr Fields fields{&ConvolutionWeight::weight_size, &ConvolutionWeight::stride, &ConvolutionWeight::padding,
                                      &ConvolutionWeight::dilation, &ConvolutionWeight::groups};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -94,7 +94,7 @@ struct Conv1d : Op {
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv1d::stride, &Conv1d::padding, &Conv1d::dilation, &Conv1d::groups};
+  static constexpr Fields fields{&Conv1d::stride, &Conv1d::padding, &Conv1d::dilation, &Conv1d::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -108,7 +108,7 @@ struct Conv1dStr : Op {
   Str padding;
   Dims dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv1dStr::stride, &Conv1dStr::padding, &Conv1dStr::dilation, &Conv1dStr::groups};
+  static constexpr Fields fields{&Conv1dStr::stride, &Conv1dStr::padding, &Conv1dStr::dilation, &Conv1dStr::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -122,7 +122,7 @@ struct ConvTranspose1d : Op {
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
-  static constexpr std::tuple fields{&ConvTranspose1d::stride, &ConvTranspose1d::padding, &ConvTranspose1d::output_padding, &ConvTranspose1d::groups, &ConvTranspose1d::dilation};
+  static constexpr Fields fields{&ConvTranspose1d::stride, &ConvTranspose1d::padding, &ConvTranspose1d::output_padding, &ConvTranspose1d::groups, &ConvTranspose1d::dilation};
   Tensor compose(Inputs in) const;
 };
 
@@ -135,7 +135,7 @@ struct Conv2d : Op {
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv2d::stride, &Conv2d::padding, &Conv2d::dilation, &Conv2d::groups};
+  static constexpr Fields fields{&Conv2d::stride, &Conv2d::padding, &Conv2d::dilation, &Conv2d::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -149,7 +149,7 @@ struct Conv2dStr : Op {
   Str padding;
   Dims dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv2dStr::stride, &Conv2dStr::padding, &Conv2dStr::dilation, &Conv2dStr::groups};
+  static constexpr Fields fields{&Conv2dStr::stride, &Conv2dStr::padding, &Conv2dStr::dilation, &Conv2dStr::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -163,7 +163,7 @@ struct ConvTranspose2d : Op {
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
-  static constexpr std::tuple fields{&ConvTranspose2d::stride, &ConvTranspose2d::padding, &ConvTranspose2d::output_padding, &ConvTranspose2d::groups, &ConvTranspose2d::dilation};
+  static constexpr Fields fields{&ConvTranspose2d::stride, &ConvTranspose2d::padding, &ConvTranspose2d::output_padding, &ConvTranspose2d::groups, &ConvTranspose2d::dilation};
   Tensor compose(Inputs in) const;
 };
 
@@ -176,7 +176,7 @@ struct Conv3d : Op {
   static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv3d::stride, &Conv3d::padding, &Conv3d::dilation, &Conv3d::groups};
+  static constexpr Fields fields{&Conv3d::stride, &Conv3d::padding, &Conv3d::dilation, &Conv3d::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -190,7 +190,7 @@ struct Conv3dStr : Op {
   Str padding;
   Dims dilation;
   int64_t groups;
-  static constexpr std::tuple fields{&Conv3dStr::stride, &Conv3dStr::padding, &Conv3dStr::dilation, &Conv3dStr::groups};
+  static constexpr Fields fields{&Conv3dStr::stride, &Conv3dStr::padding, &Conv3dStr::dilation, &Conv3dStr::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -204,7 +204,7 @@ struct ConvTranspose3d : Op {
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
-  static constexpr std::tuple fields{&ConvTranspose3d::stride, &ConvTranspose3d::padding, &ConvTranspose3d::output_padding, &ConvTranspose3d::groups, &ConvTranspose3d::dilation};
+  static constexpr Fields fields{&ConvTranspose3d::stride, &ConvTranspose3d::padding, &ConvTranspose3d::output_padding, &ConvTranspose3d::groups, &ConvTranspose3d::dilation};
   Tensor compose(Inputs in) const;
 };
 

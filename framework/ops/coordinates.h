@@ -16,7 +16,7 @@ struct NonzeroStatic : Op {
   static constexpr auto doc = "The first `size` rows of nonzero, filled up with fill_value. Shape: (size, ndim), whatever the values.";
   static constexpr OutRule out{Out::same};
   int64_t size, fill_value;
-  static constexpr std::tuple fields{&NonzeroStatic::size, &NonzeroStatic::fill_value};
+  static constexpr Fields fields{&NonzeroStatic::size, &NonzeroStatic::fill_value};
   Tensor compose(Inputs in) const;
 };
 
@@ -27,7 +27,7 @@ struct UnravelIndex : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Dims shape;
-  static constexpr std::tuple fields{&UnravelIndex::shape};
+  static constexpr Fields fields{&UnravelIndex::shape};
   Tensors compose(Inputs in) const;
 };
 

@@ -19,7 +19,7 @@ struct ViewCopy : CopyOfView {
   static constexpr Signature signature = "view_copy(input: Tensor, size: list[int]) -> Tensor";
   static constexpr auto doc = "A copy of the elements in another shape.";
   Dims size;
-  static constexpr std::tuple fields{&ViewCopy::size};
+  static constexpr Fields fields{&ViewCopy::size};
   Tensor compose(Inputs in) const;
 };
 
@@ -27,7 +27,7 @@ struct ViewCopyDtype : CopyOfView {
   static constexpr Signature signature = "view_copy.dtype(input: Tensor, dtype: dtype) -> Tensor";
   static constexpr auto doc = "A copy of the bytes as another dtype.";
   DType dtype;
-  static constexpr std::tuple fields{&ViewCopyDtype::dtype};
+  static constexpr Fields fields{&ViewCopyDtype::dtype};
   bool into_out = false;  // which requires grad where input does, though there is no derivative, as in PyTorch
   void take_out(Inputs, const Tensor&) { into_out = true; }
   Tensor compose(Inputs in) const;
@@ -39,7 +39,7 @@ struct AsStridedCopy : CopyOfView {
   static constexpr auto doc = "A copy of any geometry over input's storage.";
   Dims size, stride;
   std::optional<int64_t> storage_offset;
-  static constexpr std::tuple fields{&AsStridedCopy::size, &AsStridedCopy::stride, &AsStridedCopy::storage_offset};
+  static constexpr Fields fields{&AsStridedCopy::size, &AsStridedCopy::stride, &AsStridedCopy::storage_offset};
   Tensor compose(Inputs in) const;
 };
 
@@ -47,7 +47,7 @@ struct DiagonalCopy : CopyOfView {
   static constexpr Signature signature = "diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor";
   static constexpr auto doc = "A copy of `diagonal`.";
   int64_t offset, dim1, dim2;
-  static constexpr std::tuple fields{&DiagonalCopy::offset, &DiagonalCopy::dim1, &DiagonalCopy::dim2};
+  static constexpr Fields fields{&DiagonalCopy::offset, &DiagonalCopy::dim1, &DiagonalCopy::dim2};
   Tensor compose(Inputs in) const;
 };
 
@@ -56,7 +56,7 @@ struct ExpandCopy : CopyOfView {
   static constexpr auto doc = "A copy of `expand`.";
   Dims size;
   bool implicit;
-  static constexpr std::tuple fields{&ExpandCopy::size, &ExpandCopy::implicit};
+  static constexpr Fields fields{&ExpandCopy::size, &ExpandCopy::implicit};
   Tensor compose(Inputs in) const;
 };
 
@@ -64,7 +64,7 @@ struct PermuteCopy : CopyOfView {
   static constexpr Signature signature = "permute_copy(input: Tensor, dims: list[int]) -> Tensor";
   static constexpr auto doc = "A copy of `permute`.";
   Dims dims;
-  static constexpr std::tuple fields{&PermuteCopy::dims};
+  static constexpr Fields fields{&PermuteCopy::dims};
   Tensor compose(Inputs in) const;
 };
 
@@ -73,7 +73,7 @@ struct SelectCopy : CopyOfView {
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr auto doc = "A copy of `select`.";
   int64_t dim, index;
-  static constexpr std::tuple fields{&SelectCopy::dim, &SelectCopy::index};
+  static constexpr Fields fields{&SelectCopy::dim, &SelectCopy::index};
   Tensor compose(Inputs in) const;
 };
 
@@ -85,7 +85,7 @@ struct SliceCopy : CopyOfView {
   int64_t dim;
   std::optional<int64_t> start, end;
   int64_t step;
-  static constexpr std::tuple fields{&SliceCopy::dim, &SliceCopy::start, &SliceCopy::end, &SliceCopy::step};
+  static constexpr Fields fields{&SliceCopy::dim, &SliceCopy::start, &SliceCopy::end, &SliceCopy::step};
   Tensor compose(Inputs in) const;
 };
 
@@ -93,7 +93,7 @@ struct SqueezeCopy : CopyOfView {
   static constexpr Signature signature = "squeeze_copy(input: Tensor, dim: list[int] | int | None = None) -> Tensor";
   static constexpr auto doc = "A copy of `squeeze`.";
   std::optional<Dims> dim;
-  static constexpr std::tuple fields{&SqueezeCopy::dim};
+  static constexpr Fields fields{&SqueezeCopy::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -101,7 +101,7 @@ struct UnsqueezeCopy : CopyOfView {
   static constexpr Signature signature = "unsqueeze_copy(input: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "A copy of `unsqueeze`.";
   int64_t dim;
-  static constexpr std::tuple fields{&UnsqueezeCopy::dim};
+  static constexpr Fields fields{&UnsqueezeCopy::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -115,7 +115,7 @@ struct TransposeCopy : CopyOfView {
   static constexpr Signature signature = "transpose_copy(input: Tensor, dim0: int, dim1: int) -> Tensor";
   static constexpr auto doc = "A copy of `transpose`.";
   int64_t dim0, dim1;
-  static constexpr std::tuple fields{&TransposeCopy::dim0, &TransposeCopy::dim1};
+  static constexpr Fields fields{&TransposeCopy::dim0, &TransposeCopy::dim1};
   Tensor compose(Inputs in) const;
 };
 
@@ -123,7 +123,7 @@ struct UnfoldCopy : CopyOfView {
   static constexpr Signature signature = "unfold_copy(input: Tensor, dimension: int, size: int, step: int) -> Tensor";
   static constexpr auto doc = "A copy of `unfold`.";
   int64_t dimension, size, step;
-  static constexpr std::tuple fields{&UnfoldCopy::dimension, &UnfoldCopy::size, &UnfoldCopy::step};
+  static constexpr Fields fields{&UnfoldCopy::dimension, &UnfoldCopy::size, &UnfoldCopy::step};
   Tensor compose(Inputs in) const;
 };
 
@@ -154,7 +154,7 @@ struct SplitCopy : CopyOfView {
   static constexpr auto doc = "Copies of `split`.";
   static constexpr OutRule out{Out::apart, OutHistory::kept};
   int64_t split_size, dim;
-  static constexpr std::tuple fields{&SplitCopy::split_size, &SplitCopy::dim};
+  static constexpr Fields fields{&SplitCopy::split_size, &SplitCopy::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -164,7 +164,7 @@ struct SplitWithSizesCopy : CopyOfView {
   static constexpr OutRule out{Out::exact, OutHistory::kept};
   Places split_sizes;
   int64_t dim;
-  static constexpr std::tuple fields{&SplitWithSizesCopy::split_sizes, &SplitWithSizesCopy::dim};
+  static constexpr Fields fields{&SplitWithSizesCopy::split_sizes, &SplitWithSizesCopy::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -173,7 +173,7 @@ struct UnbindCopy : CopyOfView {
   static constexpr auto doc = "Copies of `unbind`.";
   static constexpr OutRule out{Out::exact, OutHistory::refused};
   int64_t dim;
-  static constexpr std::tuple fields{&UnbindCopy::dim};
+  static constexpr Fields fields{&UnbindCopy::dim};
   Tensors compose(Inputs in) const;
 };
 

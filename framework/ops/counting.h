@@ -23,7 +23,7 @@ struct UniqueRows : Op {
   static constexpr bool dynamic_shape = true;
   static constexpr GradientRule gradient{.outputs = 0b1};
   bool consecutive;
-  static constexpr std::tuple fields{&UniqueRows::consecutive};
+  static constexpr Fields fields{&UniqueRows::consecutive};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -36,7 +36,7 @@ struct Distinct : Op {
   static constexpr OutRule out{Out::none};
   bool consecutive;
   std::optional<int64_t> dim;
-  static constexpr std::tuple fields{&Distinct::consecutive, &Distinct::dim};
+  static constexpr Fields fields{&Distinct::consecutive, &Distinct::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -48,7 +48,7 @@ struct RepeatIndex : Op {
   static constexpr GradientRule gradient{.exists = false};
   static constexpr OutRule out{Out::none};
   std::optional<int64_t> output_size;
-  static constexpr std::tuple fields{&RepeatIndex::output_size};
+  static constexpr Fields fields{&RepeatIndex::output_size};
   Meta infer(Inputs in) const;
 };
 
@@ -60,7 +60,7 @@ struct RepeatInterleave : Op {
   static constexpr OutRule out{Out::none};
   int64_t repeats;
   std::optional<int64_t> dim, output_size;
-  static constexpr std::tuple fields{&RepeatInterleave::repeats, &RepeatInterleave::dim, &RepeatInterleave::output_size};
+  static constexpr Fields fields{&RepeatInterleave::repeats, &RepeatInterleave::dim, &RepeatInterleave::output_size};
   Tensor compose(Inputs in) const;
 };
 
@@ -71,7 +71,7 @@ struct RepeatInterleaveTensor : Op {
   static constexpr Autocast autocast = Autocast::opaque;
   static constexpr OutRule out{Out::none};
   std::optional<int64_t> dim, output_size;
-  static constexpr std::tuple fields{&RepeatInterleaveTensor::dim, &RepeatInterleaveTensor::output_size};
+  static constexpr Fields fields{&RepeatInterleaveTensor::dim, &RepeatInterleaveTensor::output_size};
   Tensor compose(Inputs in) const;
 };
 
@@ -83,7 +83,7 @@ struct Bincount : Op {
   static constexpr bool dynamic_shape = true;
   static constexpr GradientRule gradient{.exists = false};
   int64_t minlength;
-  static constexpr std::tuple fields{&Bincount::minlength};
+  static constexpr Fields fields{&Bincount::minlength};
   Meta infer(Inputs in) const;
 };
 

@@ -12,7 +12,7 @@ struct Clone : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "pointwise";
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&Clone::memory_format};
+  static constexpr Fields fields{&Clone::memory_format};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -24,7 +24,7 @@ struct ToDtype : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "pointwise";
   DType dtype;
-  static constexpr std::tuple fields{&ToDtype::dtype};
+  static constexpr Fields fields{&ToDtype::dtype};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -62,7 +62,7 @@ struct Linspace : Op {
   Scalar start, end;
   int64_t steps;
   DType dtype;
-  static constexpr std::tuple fields{&Linspace::start, &Linspace::end, &Linspace::steps, &Linspace::dtype};
+  static constexpr Fields fields{&Linspace::start, &Linspace::end, &Linspace::steps, &Linspace::dtype};
   Meta infer(Inputs in) const;
 };
 
@@ -73,7 +73,7 @@ struct Tril : Op {
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
   bool over_itself = false;  // in place: of elements that share memory all are zero where one of them is
-  static constexpr std::tuple fields{&Tril::diagonal};
+  static constexpr Fields fields{&Tril::diagonal};
   void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -86,7 +86,7 @@ struct Triu : Op {
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
   bool over_itself = false;  // in place: of elements that share memory all are zero where one of them is
-  static constexpr std::tuple fields{&Triu::diagonal};
+  static constexpr Fields fields{&Triu::diagonal};
   void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

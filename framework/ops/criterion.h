@@ -11,7 +11,7 @@ struct MseLoss : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
-  static constexpr std::tuple fields{&MseLoss::reduction};
+  static constexpr Fields fields{&MseLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -21,7 +21,7 @@ struct L1Loss : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
-  static constexpr std::tuple fields{&L1Loss::reduction};
+  static constexpr Fields fields{&L1Loss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -32,7 +32,7 @@ struct SmoothL1Loss : Op {
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
   double beta;
-  static constexpr std::tuple fields{&SmoothL1Loss::reduction, &SmoothL1Loss::beta};
+  static constexpr Fields fields{&SmoothL1Loss::reduction, &SmoothL1Loss::beta};
   Tensor compose(Inputs in) const;
 };
 
@@ -43,7 +43,7 @@ struct HuberLoss : Op {
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
   double delta;
-  static constexpr std::tuple fields{&HuberLoss::reduction, &HuberLoss::delta};
+  static constexpr Fields fields{&HuberLoss::reduction, &HuberLoss::delta};
   Tensor compose(Inputs in) const;
 };
 
@@ -64,7 +64,7 @@ struct BinaryCrossEntropy : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
-  static constexpr std::tuple fields{&BinaryCrossEntropy::reduction};
+  static constexpr Fields fields{&BinaryCrossEntropy::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -76,7 +76,7 @@ struct BceWithLogits : Op {
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr OutRule out{Out::none};
   int64_t reduction;
-  static constexpr std::tuple fields{&BceWithLogits::reduction};
+  static constexpr Fields fields{&BceWithLogits::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -88,7 +88,7 @@ struct KlDiv : Op {
   static constexpr OutRule out{Out::none};
   int64_t reduction;
   bool log_target;
-  static constexpr std::tuple fields{&KlDiv::reduction, &KlDiv::log_target};
+  static constexpr Fields fields{&KlDiv::reduction, &KlDiv::log_target};
   Tensor compose(Inputs in) const;
 };
 
@@ -99,7 +99,7 @@ struct KlDivBatchMean : Op {
   static constexpr OutRule out{Out::none};
   int64_t reduction;
   bool log_target;
-  static constexpr std::tuple fields{&KlDivBatchMean::reduction, &KlDivBatchMean::log_target};
+  static constexpr Fields fields{&KlDivBatchMean::reduction, &KlDivBatchMean::log_target};
   Tensor compose(Inputs in) const;
 };
 
@@ -113,7 +113,7 @@ struct PoissonNllLoss : Op {
   bool log_input, full;
   double eps;
   int64_t reduction;
-  static constexpr std::tuple fields{&PoissonNllLoss::log_input, &PoissonNllLoss::full, &PoissonNllLoss::eps, &PoissonNllLoss::reduction};
+  static constexpr Fields fields{&PoissonNllLoss::log_input, &PoissonNllLoss::full, &PoissonNllLoss::eps, &PoissonNllLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -125,7 +125,7 @@ struct HingeEmbeddingLoss : Op {
   static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
-  static constexpr std::tuple fields{&HingeEmbeddingLoss::margin, &HingeEmbeddingLoss::reduction};
+  static constexpr Fields fields{&HingeEmbeddingLoss::margin, &HingeEmbeddingLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -137,7 +137,7 @@ struct MarginRankingLoss : Op {
   static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
-  static constexpr std::tuple fields{&MarginRankingLoss::margin, &MarginRankingLoss::reduction};
+  static constexpr Fields fields{&MarginRankingLoss::margin, &MarginRankingLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -149,7 +149,7 @@ struct CosineEmbeddingLoss : Op {
   static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
-  static constexpr std::tuple fields{&CosineEmbeddingLoss::margin, &CosineEmbeddingLoss::reduction};
+  static constexpr Fields fields{&CosineEmbeddingLoss::margin, &CosineEmbeddingLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -160,7 +160,7 @@ struct SoftMarginLoss : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
-  static constexpr std::tuple fields{&SoftMarginLoss::reduction};
+  static constexpr Fields fields{&SoftMarginLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -171,7 +171,7 @@ struct MultiMarginOf : Op {
   static constexpr Save saves{.inputs = 0b111};
   bool squared;
   double margin;
-  static constexpr std::tuple fields{&MultiMarginOf::squared, &MultiMarginOf::margin};
+  static constexpr Fields fields{&MultiMarginOf::squared, &MultiMarginOf::margin};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -183,7 +183,7 @@ struct MultiMarginBackward : Op {
   static constexpr Module module = Module::hidden;
   bool squared;
   double margin;
-  static constexpr std::tuple fields{&MultiMarginBackward::squared, &MultiMarginBackward::margin};
+  static constexpr Fields fields{&MultiMarginBackward::squared, &MultiMarginBackward::margin};
   Meta infer(Inputs in) const;
 };
 
@@ -212,7 +212,7 @@ struct MultiMarginLoss : Op {
   static constexpr Autocast autocast = Autocast::float32;
   Scalar p, margin;
   int64_t reduction;
-  static constexpr std::tuple fields{&MultiMarginLoss::p, &MultiMarginLoss::margin, &MultiMarginLoss::reduction};
+  static constexpr Fields fields{&MultiMarginLoss::p, &MultiMarginLoss::margin, &MultiMarginLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -222,7 +222,7 @@ struct MultilabelMarginLoss : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
-  static constexpr std::tuple fields{&MultilabelMarginLoss::reduction};
+  static constexpr Fields fields{&MultilabelMarginLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -237,7 +237,7 @@ struct GaussianNllLoss : Op {
   bool full;
   Scalar eps;
   int64_t reduction;
-  static constexpr std::tuple fields{&GaussianNllLoss::full, &GaussianNllLoss::eps, &GaussianNllLoss::reduction};
+  static constexpr Fields fields{&GaussianNllLoss::full, &GaussianNllLoss::eps, &GaussianNllLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -254,7 +254,7 @@ struct TripletMarginLoss : Op {
   double margin, p, eps;
   bool swap;
   int64_t reduction;
-  static constexpr std::tuple fields{&TripletMarginLoss::margin, &TripletMarginLoss::p, &TripletMarginLoss::eps, &TripletMarginLoss::swap,
+  static constexpr Fields fields{&TripletMarginLoss::margin, &TripletMarginLoss::p, &TripletMarginLoss::eps, &TripletMarginLoss::swap,
                                      &TripletMarginLoss::reduction};
   Tensor compose(Inputs in) const;
 };
@@ -265,7 +265,7 @@ struct MultilabelSoftMarginLoss : Op {
   static constexpr auto doc = "Mean over classes of binary_cross_entropy_with_logits. Shapes: (N, C), (N, C).";
   static constexpr Module module = Module::hidden;
   int64_t reduction;
-  static constexpr std::tuple fields{&MultilabelSoftMarginLoss::reduction};
+  static constexpr Fields fields{&MultilabelSoftMarginLoss::reduction};
   Tensor compose(Inputs in) const;
 };
 
@@ -276,7 +276,7 @@ struct CrossEntropyOfProbabilities : Op {
   static constexpr Module module = Module::hidden;
   int64_t reduction;
   double label_smoothing;
-  static constexpr std::tuple fields{&CrossEntropyOfProbabilities::reduction, &CrossEntropyOfProbabilities::label_smoothing};
+  static constexpr Fields fields{&CrossEntropyOfProbabilities::reduction, &CrossEntropyOfProbabilities::label_smoothing};
   Tensor compose(Inputs in) const;
 };
 

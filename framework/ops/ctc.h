@@ -15,7 +15,7 @@ struct CtcLoss : Op {
   static constexpr GradientRule gradient{.outputs = 0b1};
   int64_t blank;
   bool zero_infinity;
-  static constexpr std::tuple fields{&CtcLoss::blank, &CtcLoss::zero_infinity};
+  static constexpr Fields fields{&CtcLoss::blank, &CtcLoss::zero_infinity};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -27,7 +27,7 @@ struct CtcLossBackward : Op {
   static constexpr Module module = Module::hidden;
   int64_t blank;
   bool zero_infinity;
-  static constexpr std::tuple fields{&CtcLossBackward::blank, &CtcLossBackward::zero_infinity};
+  static constexpr Fields fields{&CtcLossBackward::blank, &CtcLossBackward::zero_infinity};
   Meta infer(Inputs in) const;
 };
 
@@ -41,7 +41,7 @@ struct CtcLossReduced : Op {
   static constexpr Autocast autocast = Autocast::float32;
   int64_t blank, reduction;
   bool zero_infinity;
-  static constexpr std::tuple fields{&CtcLossReduced::blank, &CtcLossReduced::reduction, &CtcLossReduced::zero_infinity};
+  static constexpr Fields fields{&CtcLossReduced::blank, &CtcLossReduced::reduction, &CtcLossReduced::zero_infinity};
   Tensor compose(Inputs in) const;
 };
 

@@ -18,7 +18,7 @@ struct VarMeanForward : Op {
   Dims dim;
   double correction;
   bool keepdim, whole;
-  static constexpr std::tuple fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim, &VarMeanForward::whole};
+  static constexpr Fields fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim, &VarMeanForward::whole};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
   /// Of x for a gradient of the variance, if there is one.
@@ -39,20 +39,20 @@ struct ByCorrection : Op {
   std::optional<Dims> dim;
   std::optional<Scalar> correction;
   bool keepdim;
-  static constexpr std::tuple fields{&ByCorrection::dim, &ByCorrection::correction, &ByCorrection::keepdim};
+  static constexpr Fields fields{&ByCorrection::dim, &ByCorrection::correction, &ByCorrection::keepdim};
   std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
 };
 struct ByUnbiased : Op {
   void take_out(Inputs in, const Tensor& out) const;
   bool unbiased;
-  static constexpr std::tuple fields{&ByUnbiased::unbiased};
+  static constexpr Fields fields{&ByUnbiased::unbiased};
   std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
 };
 struct ByDimUnbiased : Op {
   void take_out(Inputs in, const Tensor& out) const;
   std::optional<Dims> dim;
   bool unbiased, keepdim;
-  static constexpr std::tuple fields{&ByDimUnbiased::dim, &ByDimUnbiased::unbiased, &ByDimUnbiased::keepdim};
+  static constexpr Fields fields{&ByDimUnbiased::dim, &ByDimUnbiased::unbiased, &ByDimUnbiased::keepdim};
   std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
 };
 

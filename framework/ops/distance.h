@@ -11,7 +11,7 @@ struct CdistForward : Op {
   static constexpr Notation notation = "bpm, brm -> bpr";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   double p;
-  static constexpr std::tuple fields{&CdistForward::p};
+  static constexpr Fields fields{&CdistForward::p};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -22,7 +22,7 @@ struct CdistBackward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "bpr, bpm, brm, bpr -> bpm";
   double p;
-  static constexpr std::tuple fields{&CdistBackward::p};
+  static constexpr Fields fields{&CdistBackward::p};
   Meta infer(Inputs in) const;
 };
 
@@ -33,7 +33,7 @@ struct Cdist : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   double p;
-  static constexpr std::tuple fields{&Cdist::p};
+  static constexpr Fields fields{&Cdist::p};
   Tensor compose(Inputs in) const;
 };
 
@@ -44,7 +44,7 @@ struct PdistForward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   double p;
-  static constexpr std::tuple fields{&PdistForward::p};
+  static constexpr Fields fields{&PdistForward::p};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -55,7 +55,7 @@ struct PdistBackward : Op {
   static constexpr Notation notation = "p, nm, p -> nm | pm";
   static constexpr Module module = Module::hidden;
   double p;
-  static constexpr std::tuple fields{&PdistBackward::p};
+  static constexpr Fields fields{&PdistBackward::p};
   Meta infer(Inputs in) const;
 };
 
@@ -65,7 +65,7 @@ struct Pdist : Op {
   static constexpr Module module = Module::functional;
   static constexpr OutRule out{Out::none};
   double p;
-  static constexpr std::tuple fields{&Pdist::p};
+  static constexpr Fields fields{&Pdist::p};
   Tensor compose(Inputs in) const;
 };
 

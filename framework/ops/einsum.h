@@ -15,7 +15,7 @@ struct Einsum : Op {
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
   Places labels;
-  static constexpr std::tuple fields{&Einsum::labels};
+  static constexpr Fields fields{&Einsum::labels};
   Tensor compose(Inputs in) const;
 };
 

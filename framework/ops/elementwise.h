@@ -19,7 +19,7 @@ struct ClampMin : Op {
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Scalar min;
-  static constexpr std::tuple fields{&ClampMin::min};
+  static constexpr Fields fields{&ClampMin::min};
   Tensor compose(Inputs in) const;
 };
 
@@ -38,7 +38,7 @@ struct ClampMax : Op {
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Scalar max;
-  static constexpr std::tuple fields{&ClampMax::max};
+  static constexpr Fields fields{&ClampMax::max};
   Tensor compose(Inputs in) const;
 };
 
@@ -48,7 +48,7 @@ struct Rsub : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Scalar alpha;
-  static constexpr std::tuple fields{&Rsub::alpha};
+  static constexpr Fields fields{&Rsub::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -85,7 +85,7 @@ struct Mvlgamma : Op {
   static constexpr auto doc = "Log of the multivariate gamma function of dimension p.";
   static constexpr InplaceRule inplace{.offered = true};
   int64_t p;
-  static constexpr std::tuple fields{&Mvlgamma::p};
+  static constexpr Fields fields{&Mvlgamma::p};
   Tensor compose(Inputs in) const;
 };
 
@@ -96,7 +96,7 @@ struct Isclose : Op {
   static constexpr OutRule out{Out::none};
   double rtol, atol;
   bool equal_nan;
-  static constexpr std::tuple fields{&Isclose::rtol, &Isclose::atol, &Isclose::equal_nan};
+  static constexpr Fields fields{&Isclose::rtol, &Isclose::atol, &Isclose::equal_nan};
   Tensor compose(Inputs in) const;
 };
 

@@ -18,7 +18,7 @@ struct EmbeddingBagForward : Op {
   int64_t mode;
   bool include_last_offset;
   int64_t padding_idx;
-  static constexpr std::tuple fields{&EmbeddingBagForward::scale_grad_by_freq, &EmbeddingBagForward::mode,
+  static constexpr Fields fields{&EmbeddingBagForward::scale_grad_by_freq, &EmbeddingBagForward::mode,
                                      &EmbeddingBagForward::include_last_offset, &EmbeddingBagForward::padding_idx};
   std::array<Meta, 4> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -33,7 +33,7 @@ struct EmbeddingBagBackward : Op {
   int64_t num_weights;
   bool scale_grad_by_freq;
   int64_t mode, padding_idx;
-  static constexpr std::tuple fields{&EmbeddingBagBackward::num_weights, &EmbeddingBagBackward::scale_grad_by_freq,
+  static constexpr Fields fields{&EmbeddingBagBackward::num_weights, &EmbeddingBagBackward::scale_grad_by_freq,
                                      &EmbeddingBagBackward::mode, &EmbeddingBagBackward::padding_idx};
   Meta infer(Inputs in) const;
 };
@@ -45,7 +45,7 @@ struct EmbeddingBag : Op {
   bool scale_grad_by_freq;
   int64_t mode;
   bool sparse, include_last_offset;
-  static constexpr std::tuple fields{&EmbeddingBag::scale_grad_by_freq, &EmbeddingBag::mode, &EmbeddingBag::sparse,
+  static constexpr Fields fields{&EmbeddingBag::scale_grad_by_freq, &EmbeddingBag::mode, &EmbeddingBag::sparse,
                                      &EmbeddingBag::include_last_offset};
   Tensors compose(Inputs in) const;
 };
@@ -58,7 +58,7 @@ struct EmbeddingBagPadded : Op {
   int64_t mode;
   bool sparse, include_last_offset;
   std::optional<int64_t> padding_idx;
-  static constexpr std::tuple fields{&EmbeddingBagPadded::scale_grad_by_freq, &EmbeddingBagPadded::mode, &EmbeddingBagPadded::sparse,
+  static constexpr Fields fields{&EmbeddingBagPadded::scale_grad_by_freq, &EmbeddingBagPadded::mode, &EmbeddingBagPadded::sparse,
                                      &EmbeddingBagPadded::include_last_offset, &EmbeddingBagPadded::padding_idx};
   Tensors compose(Inputs in) const;
 };
@@ -71,7 +71,7 @@ struct EmbeddingRenorm : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
   double max_norm, norm_type;
-  static constexpr std::tuple fields{&EmbeddingRenorm::max_norm, &EmbeddingRenorm::norm_type};
+  static constexpr Fields fields{&EmbeddingRenorm::max_norm, &EmbeddingRenorm::norm_type};
   Meta infer(Inputs in) const;
 };
 
@@ -92,7 +92,7 @@ struct OneHotOf : Op {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false};
   int64_t num_classes;
-  static constexpr std::tuple fields{&OneHotOf::num_classes};
+  static constexpr Fields fields{&OneHotOf::num_classes};
   Meta infer(Inputs in) const;
 };
 
@@ -102,7 +102,7 @@ struct OneHot : Op {
   static constexpr Module module = Module::functional;
   static constexpr OutRule out{Out::none};
   int64_t num_classes;
-  static constexpr std::tuple fields{&OneHot::num_classes};
+  static constexpr Fields fields{&OneHot::num_classes};
   Tensor compose(Inputs in) const;
 };
 

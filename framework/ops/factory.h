@@ -26,7 +26,7 @@ struct Empty : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&Empty::size, &Empty::dtype, &Empty::device, &Empty::memory_format};
+  static constexpr Fields fields{&Empty::size, &Empty::dtype, &Empty::device, &Empty::memory_format};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
@@ -39,7 +39,7 @@ struct EmptyStrided : Factory {
   Dims size, stride;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&EmptyStrided::size, &EmptyStrided::stride, &EmptyStrided::dtype, &EmptyStrided::device};
+  static constexpr Fields fields{&EmptyStrided::size, &EmptyStrided::stride, &EmptyStrided::dtype, &EmptyStrided::device};
   Meta infer(Inputs in) const;
 };
 
@@ -51,7 +51,7 @@ struct EmptyPermuted : Factory {
   Dims size, physical_layout;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&EmptyPermuted::size, &EmptyPermuted::physical_layout, &EmptyPermuted::dtype, &EmptyPermuted::device};
+  static constexpr Fields fields{&EmptyPermuted::size, &EmptyPermuted::physical_layout, &EmptyPermuted::dtype, &EmptyPermuted::device};
   Meta infer(Inputs in) const;
 };
 
@@ -60,7 +60,7 @@ struct Sized : Factory {
   Dims size;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Sized::size, &Sized::dtype, &Sized::device};
+  static constexpr Fields fields{&Sized::size, &Sized::dtype, &Sized::device};
   Meta infer(Inputs in) const;
 };
 
@@ -85,7 +85,7 @@ struct Full : Factory {
   Scalar fill_value;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Full::size, &Full::fill_value, &Full::dtype, &Full::device};
+  static constexpr Fields fields{&Full::size, &Full::fill_value, &Full::dtype, &Full::device};
   Meta infer(Inputs in) const;
 };
 
@@ -98,7 +98,7 @@ struct ScalarTensor : Factory {
   Scalar s;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&ScalarTensor::s, &ScalarTensor::dtype, &ScalarTensor::device};
+  static constexpr Fields fields{&ScalarTensor::s, &ScalarTensor::dtype, &ScalarTensor::device};
   Meta infer(Inputs in) const;
 };
 
@@ -111,7 +111,7 @@ struct Eye : Factory {
   std::optional<int64_t> m;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Eye::n, &Eye::m, &Eye::dtype, &Eye::device};
+  static constexpr Fields fields{&Eye::n, &Eye::m, &Eye::dtype, &Eye::device};
   Meta infer(Inputs in) const;
 };
 
@@ -125,7 +125,7 @@ struct Arange : Factory {
   Scalar start, end, step;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype, &Arange::device};
+  static constexpr Fields fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype, &Arange::device};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
@@ -137,7 +137,7 @@ struct ArangeTo : Factory {
   Scalar end;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&ArangeTo::end, &ArangeTo::dtype, &ArangeTo::device};
+  static constexpr Fields fields{&ArangeTo::end, &ArangeTo::dtype, &ArangeTo::device};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -153,7 +153,7 @@ struct Range : Factory {
   Scalar start, end, step;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Range::start, &Range::end, &Range::step, &Range::dtype, &Range::device};
+  static constexpr Fields fields{&Range::start, &Range::end, &Range::step, &Range::dtype, &Range::device};
   Meta infer(Inputs in) const;
 };
 
@@ -163,7 +163,7 @@ struct Like : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&Like::dtype, &Like::device, &Like::memory_format};
+  static constexpr Fields fields{&Like::dtype, &Like::device, &Like::memory_format};
   Meta infer(Inputs in) const;
 };
 
@@ -194,7 +194,7 @@ struct FullLike : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&FullLike::fill_value, &FullLike::dtype, &FullLike::device, &FullLike::memory_format};
+  static constexpr Fields fields{&FullLike::fill_value, &FullLike::dtype, &FullLike::device, &FullLike::memory_format};
   Meta infer(Inputs in) const;
 };
 
@@ -205,7 +205,7 @@ struct New : Factory {
   Dims size;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&New::size, &New::dtype, &New::device};
+  static constexpr Fields fields{&New::size, &New::dtype, &New::device};
   Meta infer(Inputs in) const;
 };
 
@@ -222,7 +222,7 @@ struct NewEmptyStrided : Factory {
   Dims size, stride;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&NewEmptyStrided::size, &NewEmptyStrided::stride, &NewEmptyStrided::dtype, &NewEmptyStrided::device};
+  static constexpr Fields fields{&NewEmptyStrided::size, &NewEmptyStrided::stride, &NewEmptyStrided::dtype, &NewEmptyStrided::device};
   Meta infer(Inputs in) const;
 };
 struct NewZeros : New {
@@ -246,7 +246,7 @@ struct NewFull : Factory {
   Scalar fill_value;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&NewFull::size, &NewFull::fill_value, &NewFull::dtype, &NewFull::device};
+  static constexpr Fields fields{&NewFull::size, &NewFull::fill_value, &NewFull::dtype, &NewFull::device};
   Meta infer(Inputs in) const;
 };
 

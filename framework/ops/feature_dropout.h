@@ -11,7 +11,7 @@ struct DropoutOp : Op {
   static constexpr Save saves{.inputs = 0b1};  // in place, its parts read input for their gradients
   double p;
   bool train;
-  static constexpr std::tuple fields{&DropoutOp::p, &DropoutOp::train};
+  static constexpr Fields fields{&DropoutOp::p, &DropoutOp::train};
 };
 
 struct FeatureDropout : DropoutOp {

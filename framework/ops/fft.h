@@ -17,7 +17,7 @@ struct FftC2c : Op {
   Dims dim;
   double scale;
   bool forward;
-  static constexpr std::tuple fields{&FftC2c::dim, &FftC2c::scale, &FftC2c::forward};
+  static constexpr Fields fields{&FftC2c::dim, &FftC2c::scale, &FftC2c::forward};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -31,7 +31,7 @@ struct FftR2c : Op {
   static constexpr Layouts layouts = Layouts::apart;
   Dims dim;
   double scale;
-  static constexpr std::tuple fields{&FftR2c::dim, &FftR2c::scale};
+  static constexpr Fields fields{&FftR2c::dim, &FftR2c::scale};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -46,7 +46,7 @@ struct FftC2r : Op {
   Dims dim;
   double scale;
   int64_t last_size;
-  static constexpr std::tuple fields{&FftC2r::dim, &FftC2r::scale, &FftC2r::last_size};
+  static constexpr Fields fields{&FftC2r::dim, &FftC2r::scale, &FftC2r::last_size};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -58,7 +58,7 @@ struct FftLine : Op {
   std::optional<int64_t> n;
   int64_t dim;
   std::optional<Str> norm;
-  static constexpr std::tuple fields{&FftLine::n, &FftLine::dim, &FftLine::norm};
+  static constexpr Fields fields{&FftLine::n, &FftLine::dim, &FftLine::norm};
 };
 
 struct Fft : FftLine {
@@ -106,7 +106,7 @@ struct FftGrid : Op {
   static constexpr NewShape new_shape = NewShape::rows;
   std::optional<Dims> s, dim;
   std::optional<Str> norm;
-  static constexpr std::tuple fields{&FftGrid::s, &FftGrid::dim, &FftGrid::norm};
+  static constexpr Fields fields{&FftGrid::s, &FftGrid::dim, &FftGrid::norm};
 };
 
 struct Fftn : FftGrid {
@@ -179,7 +179,7 @@ struct Fftshift : Op {
   static constexpr NewShape new_shape = NewShape::rows;
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
-  static constexpr std::tuple fields{&Fftshift::dim};
+  static constexpr Fields fields{&Fftshift::dim};
   Tensor compose(Inputs in) const;
 };
 struct Ifftshift : Op {
@@ -189,7 +189,7 @@ struct Ifftshift : Op {
   static constexpr NewShape new_shape = NewShape::rows;
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
-  static constexpr std::tuple fields{&Ifftshift::dim};
+  static constexpr Fields fields{&Ifftshift::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -200,7 +200,7 @@ struct Frequencies : Factory {
   double d;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Frequencies::n, &Frequencies::d, &Frequencies::dtype, &Frequencies::device};
+  static constexpr Fields fields{&Frequencies::n, &Frequencies::d, &Frequencies::dtype, &Frequencies::device};
 };
 
 struct FftFreq : Frequencies {

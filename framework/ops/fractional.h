@@ -16,7 +16,7 @@ struct FractionalMaxPool : Op {
   static constexpr Save saves{.outputs = 0b10};
   static constexpr GradientRule gradient{.of_complex = false, .outputs = 0b1};
   Dims kernel_size, output_size;
-  static constexpr std::tuple fields{&FractionalMaxPool::kernel_size, &FractionalMaxPool::output_size};
+  static constexpr Fields fields{&FractionalMaxPool::kernel_size, &FractionalMaxPool::output_size};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -34,7 +34,7 @@ struct FractionalPool : Op {
   Dims kernel_size;
   std::optional<Dims> output_size;
   std::optional<Floats> output_ratio;
-  static constexpr std::tuple fields{&FractionalPool::axes, &FractionalPool::kernel_size, &FractionalPool::output_size, &FractionalPool::output_ratio};
+  static constexpr Fields fields{&FractionalPool::axes, &FractionalPool::kernel_size, &FractionalPool::output_size, &FractionalPool::output_ratio};
   Tensors compose(Inputs in) const;
 };
 

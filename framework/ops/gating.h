@@ -11,7 +11,7 @@ struct Glu : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::functional;
   int64_t dim;
-  static constexpr std::tuple fields{&Glu::dim};
+  static constexpr Fields fields{&Glu::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -42,7 +42,7 @@ struct GumbelSoftmax : Op {
   bool hard;
   double eps;
   int64_t dim;
-  static constexpr std::tuple fields{&GumbelSoftmax::hard, &GumbelSoftmax::eps, &GumbelSoftmax::dim};
+  static constexpr Fields fields{&GumbelSoftmax::hard, &GumbelSoftmax::eps, &GumbelSoftmax::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -67,7 +67,7 @@ struct RRelu : Op {
   double lower, upper;
   bool training;
   Generator* generator;
-  static constexpr std::tuple fields{&RRelu::lower, &RRelu::upper, &RRelu::training, &RRelu::generator};
+  static constexpr Fields fields{&RRelu::lower, &RRelu::upper, &RRelu::training, &RRelu::generator};
   Tensor compose(Inputs in) const;
 };
 

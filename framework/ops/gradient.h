@@ -16,7 +16,7 @@ struct Gradient : Slopes {
       "gradient(input: Tensor, *, spacing: Number | None = None, dim: list[int] | int | None = None, edge_order: int = 1) -> list[Tensor]";
   static constexpr auto doc = "Central differences along each axis, one-sided at the ends: a tensor like input per axis, all a step of `spacing` apart.";
   std::optional<Scalar> spacing;
-  static constexpr std::tuple fields{&Gradient::spacing, &Gradient::dim, &Gradient::edge_order};
+  static constexpr Fields fields{&Gradient::spacing, &Gradient::dim, &Gradient::edge_order};
   Tensors compose(Inputs in) const;
 };
 
@@ -25,7 +25,7 @@ struct GradientSteps : Slopes {
       "gradient.steps(input: Tensor, *, spacing: list[float], dim: list[int] | int | None = None, edge_order: int = 1) -> list[Tensor]";
   static constexpr auto doc = "As gradient, with a step for each axis.";
   Floats spacing;
-  static constexpr std::tuple fields{&GradientSteps::spacing, &GradientSteps::dim, &GradientSteps::edge_order};
+  static constexpr Fields fields{&GradientSteps::spacing, &GradientSteps::dim, &GradientSteps::edge_order};
   Tensors compose(Inputs in) const;
 };
 
@@ -33,7 +33,7 @@ struct GradientPoints : Slopes {
   static constexpr Signature signature =
       "gradient.points(input: Tensor, *, spacing: list[Tensor], dim: list[int] | int | None = None, edge_order: int = 1) -> list[Tensor]";
   static constexpr auto doc = "As gradient, at the points of a vector for each axis, of the axis's length.";
-  static constexpr std::tuple fields{&GradientPoints::dim, &GradientPoints::edge_order};
+  static constexpr Fields fields{&GradientPoints::dim, &GradientPoints::edge_order};
   Tensors compose(Inputs in) const;
 };
 

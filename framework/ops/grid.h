@@ -15,7 +15,7 @@ struct GridSample : Op {
   static constexpr Save saves{.inputs = 0b11};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
-  static constexpr std::tuple fields{&GridSample::interpolation_mode, &GridSample::padding_mode, &GridSample::align_corners};
+  static constexpr Fields fields{&GridSample::interpolation_mode, &GridSample::padding_mode, &GridSample::align_corners};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -29,7 +29,7 @@ struct GridSampleBackward : Op {
   static constexpr Save saves{.inputs = 0b111};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
-  static constexpr std::tuple fields{&GridSampleBackward::interpolation_mode, &GridSampleBackward::padding_mode, &GridSampleBackward::align_corners};
+  static constexpr Fields fields{&GridSampleBackward::interpolation_mode, &GridSampleBackward::padding_mode, &GridSampleBackward::align_corners};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -44,7 +44,7 @@ struct GridSampler : Op {
   static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
-  static constexpr std::tuple fields{&GridSampler::interpolation_mode, &GridSampler::padding_mode, &GridSampler::align_corners};
+  static constexpr Fields fields{&GridSampler::interpolation_mode, &GridSampler::padding_mode, &GridSampler::align_corners};
   Tensor compose(Inputs in) const;
 };
 
@@ -58,7 +58,7 @@ struct GridSampler2d : Op {
   static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
-  static constexpr std::tuple fields{&GridSampler2d::interpolation_mode, &GridSampler2d::padding_mode, &GridSampler2d::align_corners};
+  static constexpr Fields fields{&GridSampler2d::interpolation_mode, &GridSampler2d::padding_mode, &GridSampler2d::align_corners};
   Tensor compose(Inputs in) const;
 };
 
@@ -72,7 +72,7 @@ struct GridSampler3d : Op {
   static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
-  static constexpr std::tuple fields{&GridSampler3d::interpolation_mode, &GridSampler3d::padding_mode, &GridSampler3d::align_corners};
+  static constexpr Fields fields{&GridSampler3d::interpolation_mode, &GridSampler3d::padding_mode, &GridSampler3d::align_corners};
   Tensor compose(Inputs in) const;
 };
 
@@ -83,7 +83,7 @@ struct AffineGrid : Op {
   static constexpr OutRule out{Out::none};
   Dims size;
   bool align_corners;
-  static constexpr std::tuple fields{&AffineGrid::size, &AffineGrid::align_corners};
+  static constexpr Fields fields{&AffineGrid::size, &AffineGrid::align_corners};
   Tensor compose(Inputs in) const;
 };
 

@@ -11,7 +11,7 @@ struct HashTensor : Op {
   Dims dim;
   bool keepdim;
   int64_t mode;
-  static constexpr std::tuple fields{&HashTensor::dim, &HashTensor::keepdim, &HashTensor::mode};
+  static constexpr Fields fields{&HashTensor::dim, &HashTensor::keepdim, &HashTensor::mode};
   Tensor compose(Inputs in) const;
 };
 
@@ -23,7 +23,7 @@ struct XorSum : Op {
   static constexpr GradientRule gradient{.exists = false};
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&XorSum::dim, &XorSum::keepdim};
+  static constexpr Fields fields{&XorSum::dim, &XorSum::keepdim};
   Meta infer(Inputs in) const;
 };
 

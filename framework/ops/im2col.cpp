@@ -1,5 +1,7 @@
 #include "framework/ops/im2col.h"
 
+#include <tuple>
+
 namespace weir {
 namespace {
 

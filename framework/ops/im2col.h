@@ -21,7 +21,7 @@ struct Im2col : Op {
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   Dims kernel_size, dilation, padding, stride;
-  static constexpr std::tuple fields{&Im2col::kernel_size, &Im2col::dilation, &Im2col::padding, &Im2col::stride};
+  static constexpr Fields fields{&Im2col::kernel_size, &Im2col::dilation, &Im2col::padding, &Im2col::stride};
   Window window() const { return {both(kernel_size), both(dilation), both(padding), both(stride)}; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -34,7 +34,7 @@ struct Col2im : Op {
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   Dims output_size, kernel_size, dilation, padding, stride;
-  static constexpr std::tuple fields{&Col2im::output_size, &Col2im::kernel_size, &Col2im::dilation, &Col2im::padding, &Col2im::stride};
+  static constexpr Fields fields{&Col2im::output_size, &Col2im::kernel_size, &Col2im::dilation, &Col2im::padding, &Col2im::stride};
   Window window() const { return {both(kernel_size), both(dilation), both(padding), both(stride)}; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -18,7 +18,7 @@ struct Cat : Op {
   static constexpr OutRule out{Out::joined};
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
-  static constexpr std::tuple fields{&Cat::dim};
+  static constexpr Fields fields{&Cat::dim};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -30,7 +30,7 @@ struct Stack : Op {
   static constexpr auto doc = "Tensors of one shape joined along a new axis.";
   static constexpr OutRule out{Out::joined};
   int64_t dim;
-  static constexpr std::tuple fields{&Stack::dim};
+  static constexpr Fields fields{&Stack::dim};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -43,7 +43,7 @@ struct Flip : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Layouts layouts = Layouts::apart;
   Dims dims;
-  static constexpr std::tuple fields{&Flip::dims};
+  static constexpr Fields fields{&Flip::dims};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -55,7 +55,7 @@ struct Roll : Op {
   static constexpr OutRule out{Out::none};
   Dims shifts;
   Dims dims;
-  static constexpr std::tuple fields{&Roll::shifts, &Roll::dims};
+  static constexpr Fields fields{&Roll::shifts, &Roll::dims};
   Tensor compose(Inputs in) const;
 };
 
@@ -66,7 +66,7 @@ struct Repeat : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::method;
   Dims repeats;
-  static constexpr std::tuple fields{&Repeat::repeats};
+  static constexpr Fields fields{&Repeat::repeats};
   Tensor compose(Inputs in) const;
 };
 
@@ -78,7 +78,7 @@ struct IndexSelect : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
-  static constexpr std::tuple fields{&IndexSelect::dim};
+  static constexpr Fields fields{&IndexSelect::dim};
   Meta infer(Inputs in) const;
   void take_out(Inputs in, const Tensor& out) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -95,7 +95,7 @@ struct IndexAdd : Op {
   static constexpr OutRule out{Out::exact};
   int64_t dim;
   Scalar alpha;
-  static constexpr std::tuple fields{&IndexAdd::dim, &IndexAdd::alpha};
+  static constexpr Fields fields{&IndexAdd::dim, &IndexAdd::alpha};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -110,7 +110,7 @@ struct IndexRows : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111110};
   int64_t lead;
-  static constexpr std::tuple fields{&IndexRows::lead};
+  static constexpr Fields fields{&IndexRows::lead};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -125,7 +125,7 @@ struct IndexPutRows : Op {
   static constexpr Save saves{.inputs = 0b11111100};
   static constexpr Layouts layouts = Layouts::any;
   bool accumulate;
-  static constexpr std::tuple fields{&IndexPutRows::accumulate};
+  static constexpr Fields fields{&IndexPutRows::accumulate};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -159,7 +159,7 @@ struct Sort : Op {
   int64_t dim;
   bool descending;
   std::optional<bool> stable;
-  static constexpr std::tuple fields{&Sort::dim, &Sort::descending, &Sort::stable};
+  static constexpr Fields fields{&Sort::dim, &Sort::descending, &Sort::stable};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -174,7 +174,7 @@ struct Topk : Op {
   int64_t dim;
   bool largest;
   bool sorted;
-  static constexpr std::tuple fields{&Topk::k, &Topk::dim, &Topk::largest, &Topk::sorted};
+  static constexpr Fields fields{&Topk::k, &Topk::dim, &Topk::largest, &Topk::sorted};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -190,7 +190,7 @@ struct Embedding : Op {
   int64_t padding_idx;
   bool scale_grad_by_freq;
   bool sparse;
-  static constexpr std::tuple fields{&Embedding::padding_idx, &Embedding::scale_grad_by_freq, &Embedding::sparse};
+  static constexpr Fields fields{&Embedding::padding_idx, &Embedding::scale_grad_by_freq, &Embedding::sparse};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -205,7 +205,7 @@ struct EmbeddingBackward : Op {
   int64_t num_weights;
   int64_t padding_idx;
   bool scale_grad_by_freq;
-  static constexpr std::tuple fields{&EmbeddingBackward::num_weights, &EmbeddingBackward::padding_idx, &EmbeddingBackward::scale_grad_by_freq};
+  static constexpr Fields fields{&EmbeddingBackward::num_weights, &EmbeddingBackward::padding_idx, &EmbeddingBackward::scale_grad_by_freq};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -11,7 +11,7 @@ struct IndexPut : Op {
   static constexpr auto doc = "A copy of input with values written, or added, at input[indices].";
   static constexpr OutRule out{Out::none};
   bool accumulate;
-  static constexpr std::tuple fields{&IndexPut::accumulate};
+  static constexpr Fields fields{&IndexPut::accumulate};
   Tensor compose(Inputs in) const;
 };
 
@@ -21,7 +21,7 @@ struct IndexPutInto : Op {
   static constexpr auto doc = "values written, or added, at input[indices], in place: what is not indexed is not touched.";
   static constexpr OutRule out{Out::none};
   bool accumulate;
-  static constexpr std::tuple fields{&IndexPutInto::accumulate};
+  static constexpr Fields fields{&IndexPutInto::accumulate};
   Tensor compose(Inputs in) const;
 };
 
@@ -31,7 +31,7 @@ struct MaskedIndex : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Scalar fill;
-  static constexpr std::tuple fields{&MaskedIndex::fill};
+  static constexpr Fields fields{&MaskedIndex::fill};
   Tensor compose(Inputs in) const;
 };
 

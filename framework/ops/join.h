@@ -42,7 +42,7 @@ struct Atleast : Op {
   static constexpr auto doc = "input with axes of size 1 added until it has rank (1 to 3): in front, and behind those of a matrix.";
   static constexpr Module module = Module::hidden;
   int64_t rank;
-  static constexpr std::tuple fields{&Atleast::rank};
+  static constexpr Fields fields{&Atleast::rank};
   Tensor compose(Inputs in) const;
 };
 
@@ -51,7 +51,7 @@ struct Tile : Op {
   static constexpr auto doc = "Repeated `dims` times along each axis, from the last one on.";
   static constexpr OutRule out{Out::none};
   Dims dims;
-  static constexpr std::tuple fields{&Tile::dims};
+  static constexpr Fields fields{&Tile::dims};
   Tensor compose(Inputs in) const;
 };
 
@@ -76,7 +76,7 @@ struct BroadcastTo : Op {
   static constexpr auto doc = "input expanded to `size`.";
   static constexpr OutRule out{Out::none};
   Dims size;
-  static constexpr std::tuple fields{&BroadcastTo::size};
+  static constexpr Fields fields{&BroadcastTo::size};
   Tensor compose(Inputs in) const;
 };
 
@@ -85,7 +85,7 @@ struct Meshgrid : Op {
   static constexpr auto doc = "A grid per vector, each of the shape of all lengths; indexing 'xy' swaps the first two axes, 'ij' and None do not.";
   static constexpr Module module = Module::function;
   std::optional<Str> indexing;
-  static constexpr std::tuple fields{&Meshgrid::indexing};
+  static constexpr Fields fields{&Meshgrid::indexing};
   Tensors compose(Inputs in) const;
 };
 
@@ -104,7 +104,7 @@ struct CombinationRows : Op {
   static constexpr Module module = Module::hidden;
   int64_t n, r;
   bool with_replacement;
-  static constexpr std::tuple fields{&CombinationRows::n, &CombinationRows::r, &CombinationRows::with_replacement};
+  static constexpr Fields fields{&CombinationRows::n, &CombinationRows::r, &CombinationRows::with_replacement};
   Meta infer(Inputs in) const;
 };
 
@@ -115,7 +115,7 @@ struct Combinations : Op {
   static constexpr OutRule out{Out::none};
   int64_t r;
   bool with_replacement;
-  static constexpr std::tuple fields{&Combinations::r, &Combinations::with_replacement};
+  static constexpr Fields fields{&Combinations::r, &Combinations::with_replacement};
   Tensor compose(Inputs in) const;
 };
 
@@ -126,7 +126,7 @@ struct TriangleIndices : Factory {
   int64_t row, col, offset;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&TriangleIndices::row, &TriangleIndices::col, &TriangleIndices::offset, &TriangleIndices::dtype, &TriangleIndices::device};
+  static constexpr Fields fields{&TriangleIndices::row, &TriangleIndices::col, &TriangleIndices::offset, &TriangleIndices::dtype, &TriangleIndices::device};
   Meta meta(bool upper) const;
   /// The columns [begin, end) of row `r` that belong to the triangle.
   std::pair<int64_t, int64_t> columns(bool upper, int64_t r) const;
@@ -153,7 +153,7 @@ struct SplitWithSizes : Op {
   static constexpr auto doc = "Views of the given sizes along dim.";
   Places split_sizes;
   int64_t dim;
-  static constexpr std::tuple fields{&SplitWithSizes::split_sizes, &SplitWithSizes::dim};
+  static constexpr Fields fields{&SplitWithSizes::split_sizes, &SplitWithSizes::dim};
   Tensors compose(Inputs in) const;
 };
 

@@ -14,7 +14,7 @@ struct CholeskyEx : LinalgOp {
   static constexpr Save saves{.outputs = 0b1};
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool upper, check_errors;
-  static constexpr std::tuple fields{&CholeskyEx::upper, &CholeskyEx::check_errors};
+  static constexpr Fields fields{&CholeskyEx::upper, &CholeskyEx::check_errors};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -27,7 +27,7 @@ struct CholeskyInverse : LinalgOp {
   static constexpr OutRule out{Out::cast};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool upper;
-  static constexpr std::tuple fields{&CholeskyInverse::upper};
+  static constexpr Fields fields{&CholeskyInverse::upper};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -39,7 +39,7 @@ struct CholeskyApply : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10, .outputs = 0b1};
   bool upper;
-  static constexpr std::tuple fields{&CholeskyApply::upper};
+  static constexpr Fields fields{&CholeskyApply::upper};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -53,7 +53,7 @@ struct TriangularApply : LinalgOp {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool upper, left, unitriangular;
-  static constexpr std::tuple fields{&TriangularApply::upper, &TriangularApply::left, &TriangularApply::unitriangular};
+  static constexpr Fields fields{&TriangularApply::upper, &TriangularApply::left, &TriangularApply::unitriangular};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -67,7 +67,7 @@ struct LdlFactorEx : LinalgOp {
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   static constexpr OutRule out{.history = OutHistory::kept};
   bool hermitian, check_errors;
-  static constexpr std::tuple fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
+  static constexpr Fields fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
@@ -77,7 +77,7 @@ struct LdlApply : LinalgOp {
   static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   bool hermitian;
-  static constexpr std::tuple fields{&LdlApply::hermitian};
+  static constexpr Fields fields{&LdlApply::hermitian};
   Meta infer(Inputs in) const;
 };
 
@@ -86,7 +86,7 @@ struct Cholesky : LinalgOp {
   static constexpr Signature signature = "linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor";
   static constexpr auto doc = "cholesky_ex's factor. LinAlgError unless A is positive-definite.";
   bool upper;
-  static constexpr std::tuple fields{&Cholesky::upper};
+  static constexpr Fields fields{&Cholesky::upper};
   Tensor compose(Inputs in) const;
 };
 struct OldCholesky : LinalgOp {
@@ -96,7 +96,7 @@ struct OldCholesky : LinalgOp {
   static constexpr OutRule out{Out::cast};
   static constexpr NewShape new_shape = NewShape::rows;
   bool upper;
-  static constexpr std::tuple fields{&OldCholesky::upper};
+  static constexpr Fields fields{&OldCholesky::upper};
   Tensor compose(Inputs in) const;
 };
 struct CholeskySolve : LinalgOp {
@@ -106,7 +106,7 @@ struct CholeskySolve : LinalgOp {
   static constexpr OutRule out{Out::cast};
   static constexpr NewShape new_shape = NewShape::rows;
   bool upper;
-  static constexpr std::tuple fields{&CholeskySolve::upper};
+  static constexpr Fields fields{&CholeskySolve::upper};
   Tensor compose(Inputs in) const;
 };
 struct SolveTriangular : LinalgOp {
@@ -115,7 +115,7 @@ struct SolveTriangular : LinalgOp {
   static constexpr auto doc = "X with A X = B (X A = B without `left`) for triangular A, of which the other half is not read.";
   static constexpr Autocast autocast = Autocast::unchanged;
   bool upper, left, unitriangular;
-  static constexpr std::tuple fields{&SolveTriangular::upper, &SolveTriangular::left, &SolveTriangular::unitriangular};
+  static constexpr Fields fields{&SolveTriangular::upper, &SolveTriangular::left, &SolveTriangular::unitriangular};
   Tensor compose(Inputs in) const;
 };
 struct TriangularSolve : LinalgOp {
@@ -125,7 +125,7 @@ struct TriangularSolve : LinalgOp {
   static constexpr auto doc = "(X, A) with A X = input for triangular A, or A^T X = input.";
   static constexpr Module module = Module::torch;
   bool upper, transpose, unitriangular;
-  static constexpr std::tuple fields{&TriangularSolve::upper, &TriangularSolve::transpose, &TriangularSolve::unitriangular};
+  static constexpr Fields fields{&TriangularSolve::upper, &TriangularSolve::transpose, &TriangularSolve::unitriangular};
   Tensors compose(Inputs in) const;
 };
 struct LdlFactor : LinalgOp {
@@ -134,7 +134,7 @@ struct LdlFactor : LinalgOp {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr OutRule out{Out::same, OutHistory::kept};
   bool hermitian;
-  static constexpr std::tuple fields{&LdlFactor::hermitian};
+  static constexpr Fields fields{&LdlFactor::hermitian};
   Tensors compose(Inputs in) const;
 };
 struct LdlSolve : LinalgOp {
@@ -144,7 +144,7 @@ struct LdlSolve : LinalgOp {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr OutRule out{Out::same, OutHistory::kept};
   bool hermitian;
-  static constexpr std::tuple fields{&LdlSolve::hermitian};
+  static constexpr Fields fields{&LdlSolve::hermitian};
   Tensor compose(Inputs in) const;
 };
 

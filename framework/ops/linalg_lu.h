@@ -16,7 +16,7 @@ struct LuFactorEx : LinalgOp {
   static constexpr Save saves{.outputs = 0b11};
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool pivot, check_errors;
-  static constexpr std::tuple fields{&LuFactorEx::pivot, &LuFactorEx::check_errors};
+  static constexpr Fields fields{&LuFactorEx::pivot, &LuFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -28,7 +28,7 @@ struct LuOrder : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   int64_t rows;
-  static constexpr std::tuple fields{&LuOrder::rows};
+  static constexpr Fields fields{&LuOrder::rows};
   Meta infer(Inputs in) const;
 };
 
@@ -39,7 +39,7 @@ struct LuApply : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   bool adjoint;
-  static constexpr std::tuple fields{&LuApply::adjoint};
+  static constexpr Fields fields{&LuApply::adjoint};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -54,7 +54,7 @@ struct SolveLu : LinalgOp {
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b111};
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool check_errors;
-  static constexpr std::tuple fields{&SolveLu::check_errors};
+  static constexpr Fields fields{&SolveLu::check_errors};
   std::array<Meta, 4> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -66,7 +66,7 @@ struct InvEx : LinalgOp {
   static constexpr Save saves{.outputs = 0b1};
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool check_errors;
-  static constexpr std::tuple fields{&InvEx::check_errors};
+  static constexpr Fields fields{&InvEx::check_errors};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -99,7 +99,7 @@ struct LuFactor : LinalgOp {
   static constexpr auto doc = "lu_factor_ex without info; LinAlgError never: a singular matrix has factors too.";
   static constexpr Autocast autocast = Autocast::unchanged;
   bool pivot;
-  static constexpr std::tuple fields{&LuFactor::pivot};
+  static constexpr Fields fields{&LuFactor::pivot};
   Tensors compose(Inputs in) const;
 };
 struct LuUnpack : LinalgOp {
@@ -110,7 +110,7 @@ struct LuUnpack : LinalgOp {
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::opaque;
   bool unpack_data, unpack_pivots;
-  static constexpr std::tuple fields{&LuUnpack::unpack_data, &LuUnpack::unpack_pivots};
+  static constexpr Fields fields{&LuUnpack::unpack_data, &LuUnpack::unpack_pivots};
   Tensors compose(Inputs in) const;
 };
 struct Lu : LinalgOp {
@@ -118,7 +118,7 @@ struct Lu : LinalgOp {
   static constexpr auto doc = "(P, L, U) with A = P L U.";
   static constexpr Autocast autocast = Autocast::unchanged;
   bool pivot;
-  static constexpr std::tuple fields{&Lu::pivot};
+  static constexpr Fields fields{&Lu::pivot};
   Tensors compose(Inputs in) const;
 };
 struct LuSolve : LinalgOp {
@@ -127,7 +127,7 @@ struct LuSolve : LinalgOp {
   static constexpr auto doc = "X with A X = B, for A in lu_factor's form; A^H with `adjoint`, X A = B without `left`.";
   static constexpr Autocast autocast = Autocast::opaque;
   bool left, adjoint;
-  static constexpr std::tuple fields{&LuSolve::left, &LuSolve::adjoint};
+  static constexpr Fields fields{&LuSolve::left, &LuSolve::adjoint};
   Tensor compose(Inputs in) const;
 };
 struct OldLuSolve : LinalgOp {
@@ -142,14 +142,14 @@ struct SolveEx : LinalgOp {
   static constexpr auto doc = "X with A X = B, or X A = B without `left`, and the place of the first zero pivot, or 0. B: matrices, or vectors of A's batch.";
   static constexpr Autocast autocast = Autocast::unchanged;
   bool left, check_errors;
-  static constexpr std::tuple fields{&SolveEx::left, &SolveEx::check_errors};
+  static constexpr Fields fields{&SolveEx::left, &SolveEx::check_errors};
   Tensors compose(Inputs in) const;
 };
 struct Solve : LinalgOp {
   static constexpr Signature signature = "linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor";
   static constexpr auto doc = "solve_ex's result. LinAlgError for a singular A.";
   bool left;
-  static constexpr std::tuple fields{&Solve::left};
+  static constexpr Fields fields{&Solve::left};
   Tensor compose(Inputs in) const;
 };
 struct Inv : LinalgOp {
@@ -192,7 +192,7 @@ struct Tensorinv : LinalgOp {
   static constexpr auto doc = "The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first.";
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   int64_t ind;
-  static constexpr std::tuple fields{&Tensorinv::ind};
+  static constexpr Fields fields{&Tensorinv::ind};
   Tensor compose(Inputs in) const;
 };
 struct Tensorsolve : LinalgOp {
@@ -200,7 +200,7 @@ struct Tensorsolve : LinalgOp {
   static constexpr auto doc = "X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first.";
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<Dims> dims;
-  static constexpr std::tuple fields{&Tensorsolve::dims};
+  static constexpr Fields fields{&Tensorsolve::dims};
   Tensor compose(Inputs in) const;
 };
 

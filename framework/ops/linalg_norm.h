@@ -15,7 +15,7 @@ struct MatrixNormWord : LinalgOp {
   Dims dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MatrixNormWord::ord, &MatrixNormWord::dim, &MatrixNormWord::keepdim, &MatrixNormWord::dtype};
+  static constexpr Fields fields{&MatrixNormWord::ord, &MatrixNormWord::dim, &MatrixNormWord::keepdim, &MatrixNormWord::dtype};
   Tensor compose(Inputs in) const;
 };
 struct MatrixNorm : LinalgOp {
@@ -29,7 +29,7 @@ struct MatrixNorm : LinalgOp {
   Dims dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MatrixNorm::ord, &MatrixNorm::dim, &MatrixNorm::keepdim, &MatrixNorm::dtype};
+  static constexpr Fields fields{&MatrixNorm::ord, &MatrixNorm::dim, &MatrixNorm::keepdim, &MatrixNorm::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -43,7 +43,7 @@ struct LinalgNorm : LinalgOp {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&LinalgNorm::ord, &LinalgNorm::dim, &LinalgNorm::keepdim, &LinalgNorm::dtype};
+  static constexpr Fields fields{&LinalgNorm::ord, &LinalgNorm::dim, &LinalgNorm::keepdim, &LinalgNorm::dtype};
   Tensor compose(Inputs in) const;
 };
 struct LinalgNormWord : LinalgOp {
@@ -56,7 +56,7 @@ struct LinalgNormWord : LinalgOp {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&LinalgNormWord::ord, &LinalgNormWord::dim, &LinalgNormWord::keepdim, &LinalgNormWord::dtype};
+  static constexpr Fields fields{&LinalgNormWord::ord, &LinalgNormWord::dim, &LinalgNormWord::keepdim, &LinalgNormWord::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -70,7 +70,7 @@ struct NormWord : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&NormWord::p, &NormWord::dim, &NormWord::keepdim, &NormWord::dtype};
+  static constexpr Fields fields{&NormWord::p, &NormWord::dim, &NormWord::keepdim, &NormWord::dtype};
   Tensor compose(Inputs in) const;
 };
 struct Norm : Op {
@@ -83,7 +83,7 @@ struct Norm : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Norm::p, &Norm::dim, &Norm::keepdim, &Norm::dtype};
+  static constexpr Fields fields{&Norm::p, &Norm::dim, &Norm::keepdim, &Norm::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -94,7 +94,7 @@ struct FrobeniusNorm : Op {
   static constexpr OutRule out{Out::same};
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&FrobeniusNorm::dim, &FrobeniusNorm::keepdim};
+  static constexpr Fields fields{&FrobeniusNorm::dim, &FrobeniusNorm::keepdim};
   Tensor compose(Inputs in) const;
 };
 struct NuclearNormDim : Op {
@@ -104,7 +104,7 @@ struct NuclearNormDim : Op {
   static constexpr OutRule out{Out::exact, OutHistory::kept};
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&NuclearNormDim::dim, &NuclearNormDim::keepdim};
+  static constexpr Fields fields{&NuclearNormDim::dim, &NuclearNormDim::keepdim};
   Tensor compose(Inputs in) const;
 };
 struct NuclearNorm : Op {
@@ -113,7 +113,7 @@ struct NuclearNorm : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::exact, OutHistory::kept};
   bool keepdim;
-  static constexpr std::tuple fields{&NuclearNorm::keepdim};
+  static constexpr Fields fields{&NuclearNorm::keepdim};
   Tensor compose(Inputs in) const;
 };
 struct NormExceptDim : Op {
@@ -122,7 +122,7 @@ struct NormExceptDim : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t pow, dim;
-  static constexpr std::tuple fields{&NormExceptDim::pow, &NormExceptDim::dim};
+  static constexpr Fields fields{&NormExceptDim::pow, &NormExceptDim::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -131,7 +131,7 @@ struct Cond : LinalgOp {
   static constexpr auto doc = "The condition number |A| |A^-1| in the norm p, 2 where it is not given, real. Shape: A's batch. inf for a singular A.";
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<Scalar> p;
-  static constexpr std::tuple fields{&Cond::p};
+  static constexpr Fields fields{&Cond::p};
   Tensor compose(Inputs in) const;
 };
 struct CondWord : LinalgOp {
@@ -139,7 +139,7 @@ struct CondWord : LinalgOp {
   static constexpr auto doc = "The condition number in the norm 'fro' or 'nuc'.";
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   Str p;
-  static constexpr std::tuple fields{&CondWord::p};
+  static constexpr Fields fields{&CondWord::p};
   Tensor compose(Inputs in) const;
 };
 
@@ -149,7 +149,7 @@ struct MatrixRankTensors : LinalgOp {
   static constexpr auto doc = "How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch.";
   static constexpr OutRule out{Out::cast};
   bool hermitian;
-  static constexpr std::tuple fields{&MatrixRankTensors::hermitian};
+  static constexpr Fields fields{&MatrixRankTensors::hermitian};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -160,7 +160,7 @@ struct MatrixRankNumbers : LinalgOp {
   static constexpr OutRule out{Out::cast};
   std::optional<double> atol, rtol;
   bool hermitian;
-  static constexpr std::tuple fields{&MatrixRankNumbers::atol, &MatrixRankNumbers::rtol, &MatrixRankNumbers::hermitian};
+  static constexpr Fields fields{&MatrixRankNumbers::atol, &MatrixRankNumbers::rtol, &MatrixRankNumbers::hermitian};
   Tensor compose(Inputs in) const;
 };
 struct MatrixRankTensor : LinalgOp {
@@ -168,7 +168,7 @@ struct MatrixRankTensor : LinalgOp {
   static constexpr auto doc = "How many singular values exceed tol.";
   static constexpr OutRule out{Out::cast};
   bool hermitian;
-  static constexpr std::tuple fields{&MatrixRankTensor::hermitian};
+  static constexpr Fields fields{&MatrixRankTensor::hermitian};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -178,7 +178,7 @@ struct MatrixRank : LinalgOp {
   static constexpr OutRule out{Out::cast};
   double tol;
   bool hermitian;
-  static constexpr std::tuple fields{&MatrixRank::tol, &MatrixRank::hermitian};
+  static constexpr Fields fields{&MatrixRank::tol, &MatrixRank::hermitian};
   Tensor compose(Inputs in) const;
 };
 
@@ -190,7 +190,7 @@ struct PinvTensors : LinalgOp {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr OutRule out{Out::cast};
   bool hermitian;
-  static constexpr std::tuple fields{&PinvTensors::hermitian};
+  static constexpr Fields fields{&PinvTensors::hermitian};
   Tensor compose(Inputs in) const;
 };
 struct PinvNumbers : LinalgOp {
@@ -201,7 +201,7 @@ struct PinvNumbers : LinalgOp {
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<double> atol, rtol;
   bool hermitian;
-  static constexpr std::tuple fields{&PinvNumbers::atol, &PinvNumbers::rtol, &PinvNumbers::hermitian};
+  static constexpr Fields fields{&PinvNumbers::atol, &PinvNumbers::rtol, &PinvNumbers::hermitian};
   Tensor compose(Inputs in) const;
 };
 struct PinvTensor : LinalgOp {
@@ -210,7 +210,7 @@ struct PinvTensor : LinalgOp {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   bool hermitian;
-  static constexpr std::tuple fields{&PinvTensor::hermitian};
+  static constexpr Fields fields{&PinvTensor::hermitian};
   Tensor compose(Inputs in) const;
 };
 struct Pinv : LinalgOp {
@@ -220,7 +220,7 @@ struct Pinv : LinalgOp {
   static constexpr OutRule out{Out::cast, OutHistory::kept};
   double rcond;
   bool hermitian;
-  static constexpr std::tuple fields{&Pinv::rcond, &Pinv::hermitian};
+  static constexpr Fields fields{&Pinv::rcond, &Pinv::hermitian};
   Tensor compose(Inputs in) const;
 };
 struct Pinverse : LinalgOp {
@@ -229,7 +229,7 @@ struct Pinverse : LinalgOp {
   static constexpr Module module = Module::torch;
   static constexpr OutRule out{Out::none};
   double rcond;
-  static constexpr std::tuple fields{&Pinverse::rcond};
+  static constexpr Fields fields{&Pinverse::rcond};
   Tensor compose(Inputs in) const;
 };
 
@@ -239,7 +239,7 @@ struct MatrixPower : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::unchanged;
   int64_t n;
-  static constexpr std::tuple fields{&MatrixPower::n};
+  static constexpr Fields fields{&MatrixPower::n};
   Tensor compose(Inputs in) const;
 };
 
@@ -249,7 +249,7 @@ struct SvdLowrank : LinalgOp {
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   std::optional<int64_t> q, niter;
-  static constexpr std::tuple fields{&SvdLowrank::q, &SvdLowrank::niter};
+  static constexpr Fields fields{&SvdLowrank::q, &SvdLowrank::niter};
   Tensors compose(Inputs in) const;
 };
 struct PcaLowrank : LinalgOp {
@@ -260,7 +260,7 @@ struct PcaLowrank : LinalgOp {
   std::optional<int64_t> q;
   bool center;
   int64_t niter;
-  static constexpr std::tuple fields{&PcaLowrank::q, &PcaLowrank::center, &PcaLowrank::niter};
+  static constexpr Fields fields{&PcaLowrank::q, &PcaLowrank::center, &PcaLowrank::niter};
   Tensors compose(Inputs in) const;
 };
 

@@ -13,7 +13,7 @@ struct Cross : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b11, .factors = true};
   int64_t dim;
-  static constexpr std::tuple fields{&Cross::dim};
+  static constexpr Fields fields{&Cross::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -26,7 +26,7 @@ struct Vecdot : Op {
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::same};
   int64_t dim;
-  static constexpr std::tuple fields{&Vecdot::dim};
+  static constexpr Fields fields{&Vecdot::dim};
   Tensor compose(Inputs in) const;
 };
 

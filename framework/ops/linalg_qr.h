@@ -11,7 +11,7 @@ struct Qr : LinalgOp {
   static constexpr Notation notation = "matrices";
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b11};
   Str mode;
-  static constexpr std::tuple fields{&Qr::mode};
+  static constexpr Fields fields{&Qr::mode};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -43,7 +43,7 @@ struct OrmqrParts : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   bool left, transpose;
-  static constexpr std::tuple fields{&OrmqrParts::left, &OrmqrParts::transpose};
+  static constexpr Fields fields{&OrmqrParts::left, &OrmqrParts::transpose};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -59,7 +59,7 @@ struct LstsqParts : LinalgOp {
   static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b11};
   double rcond;
   Str driver;
-  static constexpr std::tuple fields{&LstsqParts::rcond, &LstsqParts::driver};
+  static constexpr Fields fields{&LstsqParts::rcond, &LstsqParts::driver};
   std::array<Meta, 4> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -71,7 +71,7 @@ struct OldQr : LinalgOp {
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   bool some;
-  static constexpr std::tuple fields{&OldQr::some};
+  static constexpr Fields fields{&OldQr::some};
   Tensors compose(Inputs in) const;
 };
 struct HouseholderProduct : LinalgOp {
@@ -93,7 +93,7 @@ struct Ormqr : LinalgOp {
   static constexpr auto doc = "Q input3 (Q^H with `transpose`; input3 Q without `left`) for the reflectors of Q in input and input2.";
   static constexpr Module module = Module::torch;
   bool left, transpose;
-  static constexpr std::tuple fields{&Ormqr::left, &Ormqr::transpose};
+  static constexpr Fields fields{&Ormqr::left, &Ormqr::transpose};
   Tensor compose(Inputs in) const;
 };
 struct Lstsq : LinalgOp {
@@ -106,7 +106,7 @@ struct Lstsq : LinalgOp {
   static constexpr OutRule out{Out::cast};
   std::optional<double> rcond;
   std::optional<Str> driver;
-  static constexpr std::tuple fields{&Lstsq::rcond, &Lstsq::driver};
+  static constexpr Fields fields{&Lstsq::rcond, &Lstsq::driver};
   Tensors compose(Inputs in) const;
 };
 

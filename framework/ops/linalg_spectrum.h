@@ -11,7 +11,7 @@ struct Eigh : LinalgOp {
   static constexpr Notation notation = "matrices";
   static constexpr Save saves{.outputs = 0b11};
   Str UPLO;
-  static constexpr std::tuple fields{&Eigh::UPLO};
+  static constexpr Fields fields{&Eigh::UPLO};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -23,7 +23,7 @@ struct EighValues : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   Str UPLO;
-  static constexpr std::tuple fields{&EighValues::UPLO};
+  static constexpr Fields fields{&EighValues::UPLO};
   Meta infer(Inputs in) const;
 };
 
@@ -52,7 +52,7 @@ struct SvdParts : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b111};
   bool full_matrices;
-  static constexpr std::tuple fields{&SvdParts::full_matrices};
+  static constexpr Fields fields{&SvdParts::full_matrices};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -73,7 +73,7 @@ struct PinvParts : LinalgOp {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool hermitian;
-  static constexpr std::tuple fields{&PinvParts::hermitian};
+  static constexpr Fields fields{&PinvParts::hermitian};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -87,7 +87,7 @@ struct Eigvalsh : LinalgOp {
   static constexpr auto doc = "The eigenvalues of symmetric or Hermitian matrices, in rising order. Shape: (*, n).";
   static constexpr OutRule out{Out::exact};
   Str UPLO;
-  static constexpr std::tuple fields{&Eigvalsh::UPLO};
+  static constexpr Fields fields{&Eigvalsh::UPLO};
   Tensor compose(Inputs in) const;
 };
 struct Eigvals : LinalgOp {
@@ -102,7 +102,7 @@ struct Svd : LinalgOp {
   static constexpr auto doc = "A = U diag(S) Vh with S falling. Shapes: (*, m, m), (*, k), (*, n, n); (*, m, k) and (*, k, n) without full_matrices.";
   bool full_matrices;
   std::optional<Str> driver;
-  static constexpr std::tuple fields{&Svd::full_matrices, &Svd::driver};
+  static constexpr Fields fields{&Svd::full_matrices, &Svd::driver};
   Tensors compose(Inputs in) const;
 };
 struct Svdvals : LinalgOp {
@@ -110,7 +110,7 @@ struct Svdvals : LinalgOp {
   static constexpr auto doc = "The singular values of A, falling. Shape: (*, min(m, n)).";
   static constexpr OutRule out{Out::exact};
   std::optional<Str> driver;
-  static constexpr std::tuple fields{&Svdvals::driver};
+  static constexpr Fields fields{&Svdvals::driver};
   Tensor compose(Inputs in) const;
 };
 struct OldSvd : LinalgOp {
@@ -118,7 +118,7 @@ struct OldSvd : LinalgOp {
   static constexpr auto doc = "(U, S, V) with input = U diag(S) V^H: the form before torch.linalg.";
   static constexpr Module module = Module::torch;
   bool some, compute_uv;
-  static constexpr std::tuple fields{&OldSvd::some, &OldSvd::compute_uv};
+  static constexpr Fields fields{&OldSvd::some, &OldSvd::compute_uv};
   Tensors compose(Inputs in) const;
 };
 

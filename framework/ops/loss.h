@@ -13,7 +13,7 @@ struct NllLoss : Op {
   static constexpr Save saves{.inputs = 0b110, .outputs = 0b10};
   Str reduction;
   int64_t ignore_index;
-  static constexpr std::tuple fields{&NllLoss::reduction, &NllLoss::ignore_index};
+  static constexpr Fields fields{&NllLoss::reduction, &NllLoss::ignore_index};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -28,7 +28,7 @@ struct NllLossBackward : Op {
   Dims input_size;
   Str reduction;
   int64_t ignore_index;
-  static constexpr std::tuple fields{&NllLossBackward::input_size, &NllLossBackward::reduction, &NllLossBackward::ignore_index};
+  static constexpr Fields fields{&NllLossBackward::input_size, &NllLossBackward::reduction, &NllLossBackward::ignore_index};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -41,7 +41,7 @@ struct NllLossNd : Op {
   static constexpr Autocast autocast = Autocast::float32;
   Str reduction;
   int64_t ignore_index;
-  static constexpr std::tuple fields{&NllLossNd::reduction, &NllLossNd::ignore_index};
+  static constexpr Fields fields{&NllLossNd::reduction, &NllLossNd::ignore_index};
   Tensor compose(Inputs in) const;
 };
 
@@ -55,7 +55,7 @@ struct CrossEntropy : Op {
   int64_t ignore_index;
   Str reduction;
   double label_smoothing;
-  static constexpr std::tuple fields{&CrossEntropy::ignore_index, &CrossEntropy::reduction, &CrossEntropy::label_smoothing};
+  static constexpr Fields fields{&CrossEntropy::ignore_index, &CrossEntropy::reduction, &CrossEntropy::label_smoothing};
   Tensor compose(Inputs in) const;
 };
 
@@ -69,7 +69,7 @@ struct LinearCrossEntropy : Op {
   Str reduction;
   std::optional<int64_t> ignore_index;
   double label_smoothing;
-  static constexpr std::tuple fields{&LinearCrossEntropy::reduction, &LinearCrossEntropy::ignore_index, &LinearCrossEntropy::label_smoothing};
+  static constexpr Fields fields{&LinearCrossEntropy::reduction, &LinearCrossEntropy::ignore_index, &LinearCrossEntropy::label_smoothing};
   Tensor compose(Inputs in) const;
 };
 

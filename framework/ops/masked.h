@@ -17,7 +17,7 @@ struct MaskedOver : MaskedOp {
   std::optional<Dims> dim;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedOver::dim, &MaskedOver::keepdim, &MaskedOver::dtype};
+  static constexpr Fields fields{&MaskedOver::dim, &MaskedOver::keepdim, &MaskedOver::dtype};
 };
 struct MaskedSum : MaskedOver {
   static constexpr Signature signature =
@@ -60,7 +60,7 @@ struct MaskedLogsumexp : MaskedOver {
 struct MaskedAlong : MaskedOp {
   std::optional<Dims> dim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedAlong::dim, &MaskedAlong::dtype};
+  static constexpr Fields fields{&MaskedAlong::dim, &MaskedAlong::dtype};
 };
 struct MaskedCumsum : MaskedAlong {
   static constexpr Signature signature =
@@ -97,7 +97,7 @@ struct MaskedPlace : MaskedOp {
   std::optional<int64_t> dim;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedPlace::dim, &MaskedPlace::keepdim, &MaskedPlace::dtype};
+  static constexpr Fields fields{&MaskedPlace::dim, &MaskedPlace::keepdim, &MaskedPlace::dtype};
 };
 struct MaskedArgmax : MaskedPlace {
   static constexpr Signature signature =
@@ -120,7 +120,7 @@ struct MaskedNorm : MaskedOp {
   std::optional<Dims> dim;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedNorm::ord, &MaskedNorm::dim, &MaskedNorm::keepdim, &MaskedNorm::dtype};
+  static constexpr Fields fields{&MaskedNorm::ord, &MaskedNorm::dim, &MaskedNorm::keepdim, &MaskedNorm::dtype};
   Tensor compose(Inputs in) const;
 };
 struct MaskedNormalize : MaskedOp {
@@ -131,7 +131,7 @@ struct MaskedNormalize : MaskedOp {
   std::optional<Dims> dim;
   double eps;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedNormalize::ord, &MaskedNormalize::dim, &MaskedNormalize::eps, &MaskedNormalize::dtype};
+  static constexpr Fields fields{&MaskedNormalize::ord, &MaskedNormalize::dim, &MaskedNormalize::eps, &MaskedNormalize::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -141,7 +141,7 @@ struct MaskedSpread : MaskedOp {
   std::optional<double> correction;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedSpread::dim, &MaskedSpread::unbiased, &MaskedSpread::correction, &MaskedSpread::keepdim, &MaskedSpread::dtype};
+  static constexpr Fields fields{&MaskedSpread::dim, &MaskedSpread::unbiased, &MaskedSpread::correction, &MaskedSpread::keepdim, &MaskedSpread::dtype};
   Tensor variance(Inputs in) const;
 };
 struct MaskedVar : MaskedSpread {
@@ -166,7 +166,7 @@ struct MaskedMedian : MaskedOp {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedMedian::dim, &MaskedMedian::keepdim, &MaskedMedian::dtype};
+  static constexpr Fields fields{&MaskedMedian::dim, &MaskedMedian::keepdim, &MaskedMedian::dtype};
   Tensor compose(Inputs in) const;
 };
 struct MaskedLogaddexp : MaskedOp {
@@ -174,7 +174,7 @@ struct MaskedLogaddexp : MaskedOp {
       "masked_logaddexp(input: Tensor, other: Tensor, *, dtype: dtype | None = None, input_mask: Tensor | None = None, other_mask: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "log(exp(input) + exp(other)) of two tensors with a mask each.";
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&MaskedLogaddexp::dtype};
+  static constexpr Fields fields{&MaskedLogaddexp::dtype};
   Tensor compose(Inputs in) const;
 };
 

@@ -54,7 +54,7 @@ struct Addmm : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&Addmm::beta, &Addmm::alpha};
+  static constexpr Fields fields{&Addmm::beta, &Addmm::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -66,7 +66,7 @@ struct Baddbmm : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&Baddbmm::beta, &Baddbmm::alpha};
+  static constexpr Fields fields{&Baddbmm::beta, &Baddbmm::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -75,7 +75,7 @@ struct MmOfDtype : Op {
   static constexpr Signature signature = "mm.dtype(input: Tensor, mat2: Tensor, out_dtype: dtype) -> Tensor";
   static constexpr auto doc = "mm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
   DType out_dtype;
-  static constexpr std::tuple fields{&MmOfDtype::out_dtype};
+  static constexpr Fields fields{&MmOfDtype::out_dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -83,7 +83,7 @@ struct BmmOfDtype : Op {
   static constexpr Signature signature = "bmm.dtype(input: Tensor, mat2: Tensor, out_dtype: dtype) -> Tensor";
   static constexpr auto doc = "bmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
   DType out_dtype;
-  static constexpr std::tuple fields{&BmmOfDtype::out_dtype};
+  static constexpr Fields fields{&BmmOfDtype::out_dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -93,7 +93,7 @@ struct AddmmOfDtype : Op {
   static constexpr auto doc = "addmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
   DType out_dtype;
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&AddmmOfDtype::out_dtype, &AddmmOfDtype::beta, &AddmmOfDtype::alpha};
+  static constexpr Fields fields{&AddmmOfDtype::out_dtype, &AddmmOfDtype::beta, &AddmmOfDtype::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -103,7 +103,7 @@ struct BaddbmmOfDtype : Op {
   static constexpr auto doc = "baddbmm, with sums and a result of out_dtype. NotImplementedError on a CPU.";
   DType out_dtype;
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&BaddbmmOfDtype::out_dtype, &BaddbmmOfDtype::beta, &BaddbmmOfDtype::alpha};
+  static constexpr Fields fields{&BaddbmmOfDtype::out_dtype, &BaddbmmOfDtype::beta, &BaddbmmOfDtype::alpha};
   Tensor compose(Inputs in) const;
 };
 

@@ -15,7 +15,7 @@ struct MultiHeadAttention : Op {
   bool add_zero_attn;
   double dropout_p;
   Str weights;
-  static constexpr std::tuple fields{&MultiHeadAttention::num_heads, &MultiHeadAttention::add_zero_attn, &MultiHeadAttention::dropout_p,
+  static constexpr Fields fields{&MultiHeadAttention::num_heads, &MultiHeadAttention::add_zero_attn, &MultiHeadAttention::dropout_p,
                                      &MultiHeadAttention::weights};
   Tensors compose(Inputs in) const;
 };

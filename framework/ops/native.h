@@ -13,7 +13,7 @@ struct NativeBatchNorm : Op {
   static constexpr Save saves{.outputs = 0b110};  // those that evaluation does not take
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
+  static constexpr Fields fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -25,7 +25,7 @@ struct BatchNormLegit : Op {
   static constexpr OutRule out{Out::none};
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&BatchNormLegit::training, &BatchNormLegit::momentum, &BatchNormLegit::eps};
+  static constexpr Fields fields{&BatchNormLegit::training, &BatchNormLegit::momentum, &BatchNormLegit::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -37,7 +37,7 @@ struct BatchNormLegitNoStats : Op {
   static constexpr OutRule out{Out::none};
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&BatchNormLegitNoStats::training, &BatchNormLegitNoStats::momentum, &BatchNormLegitNoStats::eps};
+  static constexpr Fields fields{&BatchNormLegitNoStats::training, &BatchNormLegitNoStats::momentum, &BatchNormLegitNoStats::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -48,7 +48,7 @@ struct BatchNormWithUpdate : Op {
   static constexpr auto doc = "native_batch_norm in training, and an empty tensor where other devices keep their workspace.";
   static constexpr OutRule out{Out::none};
   double momentum, eps;
-  static constexpr std::tuple fields{&BatchNormWithUpdate::momentum, &BatchNormWithUpdate::eps};
+  static constexpr Fields fields{&BatchNormWithUpdate::momentum, &BatchNormWithUpdate::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -60,7 +60,7 @@ struct NativeLayerNorm : Op {
   static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   double eps;
-  static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
+  static constexpr Fields fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -72,7 +72,7 @@ struct NativeGroupNorm : Op {
   static constexpr OutRule out{Out::none};
   int64_t N, C, HxW, group;
   double eps;
-  static constexpr std::tuple fields{&NativeGroupNorm::N, &NativeGroupNorm::C, &NativeGroupNorm::HxW, &NativeGroupNorm::group, &NativeGroupNorm::eps};
+  static constexpr Fields fields{&NativeGroupNorm::N, &NativeGroupNorm::C, &NativeGroupNorm::HxW, &NativeGroupNorm::group, &NativeGroupNorm::eps};
   Tensors compose(Inputs in) const;
 };
 
@@ -83,7 +83,7 @@ struct SoftmaxBackwardData : Op {
   static constexpr OutRule out{Out::none};
   int64_t dim;
   DType input_dtype;
-  static constexpr std::tuple fields{&SoftmaxBackwardData::dim, &SoftmaxBackwardData::input_dtype};
+  static constexpr Fields fields{&SoftmaxBackwardData::dim, &SoftmaxBackwardData::input_dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -95,7 +95,7 @@ struct NativeDropout : Op {
   static constexpr GradientRule gradient{.of_complex = false};
   double p;
   std::optional<bool> train;
-  static constexpr std::tuple fields{&NativeDropout::p, &NativeDropout::train};
+  static constexpr Fields fields{&NativeDropout::p, &NativeDropout::train};
   Tensors compose(Inputs in) const;
 };
 
@@ -105,7 +105,7 @@ struct NativeDropoutBackward : Op {
   static constexpr auto doc = "grad_output * mask * scale.";
   static constexpr OutRule out{Out::none};
   double scale;
-  static constexpr std::tuple fields{&NativeDropoutBackward::scale};
+  static constexpr Fields fields{&NativeDropoutBackward::scale};
   Tensor compose(Inputs in) const;
 };
 
@@ -117,7 +117,7 @@ struct MaxPool2dWithIndicesBackward : Op {
   static constexpr OutRule out{Out::none};
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool2dWithIndicesBackward::kernel_size, &MaxPool2dWithIndicesBackward::stride,
+  static constexpr Fields fields{&MaxPool2dWithIndicesBackward::kernel_size, &MaxPool2dWithIndicesBackward::stride,
                                      &MaxPool2dWithIndicesBackward::padding, &MaxPool2dWithIndicesBackward::dilation,
                                      &MaxPool2dWithIndicesBackward::ceil_mode};
   Tensor compose(Inputs in) const;
@@ -132,7 +132,7 @@ struct UpsampleBilinear2dAa : Op {
   Dims output_size;
   bool align_corners;
   std::optional<double> scales_h, scales_w;
-  static constexpr std::tuple fields{&UpsampleBilinear2dAa::output_size, &UpsampleBilinear2dAa::align_corners, &UpsampleBilinear2dAa::scales_h,
+  static constexpr Fields fields{&UpsampleBilinear2dAa::output_size, &UpsampleBilinear2dAa::align_corners, &UpsampleBilinear2dAa::scales_h,
                                      &UpsampleBilinear2dAa::scales_w};
   Tensor compose(Inputs in) const;
 };
@@ -146,7 +146,7 @@ struct UpsampleBilinear2dAaVec : Op {
   std::optional<Dims> output_size;
   bool align_corners;
   std::optional<Floats> scale_factors;
-  static constexpr std::tuple fields{&UpsampleBilinear2dAaVec::output_size, &UpsampleBilinear2dAaVec::align_corners,
+  static constexpr Fields fields{&UpsampleBilinear2dAaVec::output_size, &UpsampleBilinear2dAaVec::align_corners,
                                      &UpsampleBilinear2dAaVec::scale_factors};
   Tensor compose(Inputs in) const;
 };
@@ -156,7 +156,7 @@ struct ChunkCat : Op {
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Each tensor padded along dim to num_chunks equal pieces; their pieces, flattened behind dim, side by side.";
   int64_t dim, num_chunks;
-  static constexpr std::tuple fields{&ChunkCat::dim, &ChunkCat::num_chunks};
+  static constexpr Fields fields{&ChunkCat::dim, &ChunkCat::num_chunks};
   Tensor compose(Inputs in) const;
 };
 

@@ -16,7 +16,7 @@ struct NativeConvolution : Op {
   Dims output_padding;
   int64_t groups;
   bool benchmark, deterministic, cudnn_enabled, allow_tf32;
-  static constexpr std::tuple fields{&NativeConvolution::stride, &NativeConvolution::padding, &NativeConvolution::dilation,
+  static constexpr Fields fields{&NativeConvolution::stride, &NativeConvolution::padding, &NativeConvolution::dilation,
                                      &NativeConvolution::transposed, &NativeConvolution::output_padding, &NativeConvolution::groups,
                                      &NativeConvolution::benchmark, &NativeConvolution::deterministic, &NativeConvolution::cudnn_enabled,
                                      &NativeConvolution::allow_tf32};
@@ -31,7 +31,7 @@ struct AddmmActivation : Op {
   static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
   bool use_gelu;
-  static constexpr std::tuple fields{&AddmmActivation::beta, &AddmmActivation::alpha, &AddmmActivation::use_gelu};
+  static constexpr Fields fields{&AddmmActivation::beta, &AddmmActivation::alpha, &AddmmActivation::use_gelu};
   Tensor compose(Inputs in) const;
 };
 

@@ -19,7 +19,7 @@ struct BatchNormForward : Op {
   static constexpr GradientRule gradient{.outputs = 0b1};
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&BatchNormForward::training, &BatchNormForward::momentum, &BatchNormForward::eps};
+  static constexpr Fields fields{&BatchNormForward::training, &BatchNormForward::momentum, &BatchNormForward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -35,7 +35,7 @@ struct BatchNormRelu : Op {
   static constexpr GradientRule gradient{.exists = false};
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&BatchNormRelu::training, &BatchNormRelu::momentum, &BatchNormRelu::eps};
+  static constexpr Fields fields{&BatchNormRelu::training, &BatchNormRelu::momentum, &BatchNormRelu::eps};
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
@@ -49,7 +49,7 @@ struct BatchNormApply : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
   bool relu;
-  static constexpr std::tuple fields{&BatchNormApply::relu};
+  static constexpr Fields fields{&BatchNormApply::relu};
   Meta infer(Inputs in) const;
 };
 
@@ -63,7 +63,7 @@ struct BatchNormBackward : Op {
   static constexpr Save saves{.inputs = 0b11111};
   bool training;
   double eps;
-  static constexpr std::tuple fields{&BatchNormBackward::training, &BatchNormBackward::eps};
+  static constexpr Fields fields{&BatchNormBackward::training, &BatchNormBackward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -77,7 +77,7 @@ struct BatchNorm : Op {
   bool training;
   double momentum, eps;
   bool cudnn_enabled;
-  static constexpr std::tuple fields{&BatchNorm::training, &BatchNorm::momentum, &BatchNorm::eps, &BatchNorm::cudnn_enabled};
+  static constexpr Fields fields{&BatchNorm::training, &BatchNorm::momentum, &BatchNorm::eps, &BatchNorm::cudnn_enabled};
   Tensor compose(Inputs in) const;
 };
 
@@ -92,7 +92,7 @@ struct LayerNormForward : Op {
   static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   double eps;
-  static constexpr std::tuple fields{&LayerNormForward::normalized_shape, &LayerNormForward::eps};
+  static constexpr Fields fields{&LayerNormForward::normalized_shape, &LayerNormForward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -107,7 +107,7 @@ struct LayerNormBackward : Op {
   int64_t normalized_ndim;
   double eps;
   bool parameters;
-  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim, &LayerNormBackward::eps, &LayerNormBackward::parameters};
+  static constexpr Fields fields{&LayerNormBackward::normalized_ndim, &LayerNormBackward::eps, &LayerNormBackward::parameters};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -121,7 +121,7 @@ struct LayerNorm : Op {
   Dims normalized_shape;
   double eps;
   bool cudnn_enable;
-  static constexpr std::tuple fields{&LayerNorm::normalized_shape, &LayerNorm::eps, &LayerNorm::cudnn_enable};
+  static constexpr Fields fields{&LayerNorm::normalized_shape, &LayerNorm::eps, &LayerNorm::cudnn_enable};
   Tensor compose(Inputs in) const;
 };
 
@@ -139,7 +139,7 @@ struct GroupNormForward : Op {
   static constexpr OutRule out{Out::none};
   int64_t num_groups;
   double eps;
-  static constexpr std::tuple fields{&GroupNormForward::num_groups, &GroupNormForward::eps};
+  static constexpr Fields fields{&GroupNormForward::num_groups, &GroupNormForward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -153,7 +153,7 @@ struct GroupNormBackward : Op {
   static constexpr Save saves{.inputs = 0b11111};
   int64_t num_groups;
   double eps;
-  static constexpr std::tuple fields{&GroupNormBackward::num_groups, &GroupNormBackward::eps};
+  static constexpr Fields fields{&GroupNormBackward::num_groups, &GroupNormBackward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -167,7 +167,7 @@ struct GroupNorm : Op {
   int64_t num_groups;
   double eps;
   bool cudnn_enabled;
-  static constexpr std::tuple fields{&GroupNorm::num_groups, &GroupNorm::eps, &GroupNorm::cudnn_enabled};
+  static constexpr Fields fields{&GroupNorm::num_groups, &GroupNorm::eps, &GroupNorm::cudnn_enabled};
   Tensor compose(Inputs in) const;
 };
 
@@ -181,7 +181,7 @@ struct InstanceNorm : Op {
   bool use_input_stats;
   double momentum, eps;
   bool cudnn_enabled;
-  static constexpr std::tuple fields{&InstanceNorm::use_input_stats, &InstanceNorm::momentum, &InstanceNorm::eps, &InstanceNorm::cudnn_enabled};
+  static constexpr Fields fields{&InstanceNorm::use_input_stats, &InstanceNorm::momentum, &InstanceNorm::eps, &InstanceNorm::cudnn_enabled};
   Tensor compose(Inputs in) const;
 };
 
@@ -194,7 +194,7 @@ struct RmsNorm : Op {
   static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   std::optional<double> eps;
-  static constexpr std::tuple fields{&RmsNorm::normalized_shape, &RmsNorm::eps};
+  static constexpr Fields fields{&RmsNorm::normalized_shape, &RmsNorm::eps};
   Tensor compose(Inputs in) const;
 };
 

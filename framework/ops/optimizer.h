@@ -34,7 +34,7 @@ struct SgdUpdate : Update<SgdUpdate> {
   static constexpr Notation notation = "elements";
   double momentum, dampening, weight_decay;
   bool nesterov, maximize;
-  static constexpr std::tuple fields{&SgdUpdate::momentum, &SgdUpdate::dampening, &SgdUpdate::weight_decay, &SgdUpdate::nesterov, &SgdUpdate::maximize};
+  static constexpr Fields fields{&SgdUpdate::momentum, &SgdUpdate::dampening, &SgdUpdate::weight_decay, &SgdUpdate::nesterov, &SgdUpdate::maximize};
   UpdateLayout layout() const { return momentum != 0 ? UpdateLayout{1, 1} : UpdateLayout{0, 0}; }
 };
 
@@ -45,7 +45,7 @@ struct AdamUpdate : Update<AdamUpdate> {
   static constexpr Notation notation = "elements";
   double beta1, beta2, eps, weight_decay;
   bool amsgrad, decoupled, maximize;
-  static constexpr std::tuple fields{&AdamUpdate::beta1, &AdamUpdate::beta2, &AdamUpdate::eps, &AdamUpdate::weight_decay, &AdamUpdate::amsgrad,
+  static constexpr Fields fields{&AdamUpdate::beta1, &AdamUpdate::beta2, &AdamUpdate::eps, &AdamUpdate::weight_decay, &AdamUpdate::amsgrad,
                                      &AdamUpdate::decoupled, &AdamUpdate::maximize};
   UpdateLayout layout() const { return {1, amsgrad ? 3 : 2}; }
 };
@@ -57,7 +57,7 @@ struct RmspropUpdate : Update<RmspropUpdate> {
   static constexpr Notation notation = "elements";
   double alpha, eps, weight_decay, momentum;
   bool centered, maximize;
-  static constexpr std::tuple fields{&RmspropUpdate::alpha, &RmspropUpdate::eps, &RmspropUpdate::weight_decay, &RmspropUpdate::momentum,
+  static constexpr Fields fields{&RmspropUpdate::alpha, &RmspropUpdate::eps, &RmspropUpdate::weight_decay, &RmspropUpdate::momentum,
                                      &RmspropUpdate::centered, &RmspropUpdate::maximize};
   UpdateLayout layout() const { return {1, 1 + centered + (momentum > 0)}; }
 };
@@ -69,7 +69,7 @@ struct AdagradUpdate : Update<AdagradUpdate> {
   static constexpr Notation notation = "elements";
   double lr_decay, eps, weight_decay;
   bool maximize;
-  static constexpr std::tuple fields{&AdagradUpdate::lr_decay, &AdagradUpdate::eps, &AdagradUpdate::weight_decay, &AdagradUpdate::maximize};
+  static constexpr Fields fields{&AdagradUpdate::lr_decay, &AdagradUpdate::eps, &AdagradUpdate::weight_decay, &AdagradUpdate::maximize};
   UpdateLayout layout() const { return {1, 1}; }
 };
 
@@ -80,7 +80,7 @@ struct AdadeltaUpdate : Update<AdadeltaUpdate> {
   static constexpr Notation notation = "elements";
   double rho, eps, weight_decay;
   bool maximize;
-  static constexpr std::tuple fields{&AdadeltaUpdate::rho, &AdadeltaUpdate::eps, &AdadeltaUpdate::weight_decay, &AdadeltaUpdate::maximize};
+  static constexpr Fields fields{&AdadeltaUpdate::rho, &AdadeltaUpdate::eps, &AdadeltaUpdate::weight_decay, &AdadeltaUpdate::maximize};
   UpdateLayout layout() const { return {1, 2}; }
 };
 
@@ -91,7 +91,7 @@ struct AdamaxUpdate : Update<AdamaxUpdate> {
   static constexpr Notation notation = "elements";
   double beta1, beta2, eps, weight_decay;
   bool maximize;
-  static constexpr std::tuple fields{&AdamaxUpdate::beta1, &AdamaxUpdate::beta2, &AdamaxUpdate::eps, &AdamaxUpdate::weight_decay, &AdamaxUpdate::maximize};
+  static constexpr Fields fields{&AdamaxUpdate::beta1, &AdamaxUpdate::beta2, &AdamaxUpdate::eps, &AdamaxUpdate::weight_decay, &AdamaxUpdate::maximize};
   UpdateLayout layout() const { return {1, 2}; }
 };
 
@@ -102,7 +102,7 @@ struct NadamUpdate : Update<NadamUpdate> {
   static constexpr Notation notation = "elements";
   double beta1, beta2, eps, weight_decay, momentum_decay;
   bool decoupled, maximize;
-  static constexpr std::tuple fields{&NadamUpdate::beta1, &NadamUpdate::beta2, &NadamUpdate::eps, &NadamUpdate::weight_decay, &NadamUpdate::momentum_decay,
+  static constexpr Fields fields{&NadamUpdate::beta1, &NadamUpdate::beta2, &NadamUpdate::eps, &NadamUpdate::weight_decay, &NadamUpdate::momentum_decay,
                                      &NadamUpdate::decoupled, &NadamUpdate::maximize};
   UpdateLayout layout() const { return {2, 2}; }
 };
@@ -114,7 +114,7 @@ struct RadamUpdate : Update<RadamUpdate> {
   static constexpr Notation notation = "elements";
   double beta1, beta2, eps, weight_decay;
   bool decoupled, maximize;
-  static constexpr std::tuple fields{&RadamUpdate::beta1, &RadamUpdate::beta2, &RadamUpdate::eps, &RadamUpdate::weight_decay, &RadamUpdate::decoupled,
+  static constexpr Fields fields{&RadamUpdate::beta1, &RadamUpdate::beta2, &RadamUpdate::eps, &RadamUpdate::weight_decay, &RadamUpdate::decoupled,
                                      &RadamUpdate::maximize};
   UpdateLayout layout() const { return {1, 2}; }
 };
@@ -126,7 +126,7 @@ struct RpropUpdate : Update<RpropUpdate> {
   static constexpr Notation notation = "elements";
   double shrink, grow, least, most;
   bool maximize;
-  static constexpr std::tuple fields{&RpropUpdate::shrink, &RpropUpdate::grow, &RpropUpdate::least, &RpropUpdate::most, &RpropUpdate::maximize};
+  static constexpr Fields fields{&RpropUpdate::shrink, &RpropUpdate::grow, &RpropUpdate::least, &RpropUpdate::most, &RpropUpdate::maximize};
   UpdateLayout layout() const { return {1, 2}; }
 };
 
@@ -137,7 +137,7 @@ struct AsgdUpdate : Update<AsgdUpdate> {
   static constexpr Notation notation = "elements";
   double lambd, alpha, t0, weight_decay;
   bool maximize;
-  static constexpr std::tuple fields{&AsgdUpdate::lambd, &AsgdUpdate::alpha, &AsgdUpdate::t0, &AsgdUpdate::weight_decay, &AsgdUpdate::maximize};
+  static constexpr Fields fields{&AsgdUpdate::lambd, &AsgdUpdate::alpha, &AsgdUpdate::t0, &AsgdUpdate::weight_decay, &AsgdUpdate::maximize};
   UpdateLayout layout() const { return {3, 1}; }
 };
 
@@ -148,7 +148,7 @@ struct LambUpdate : Update<LambUpdate> {
   static constexpr Notation notation = "elements";
   double beta1, beta2, eps, weight_decay;
   bool decoupled, correct, maximize;
-  static constexpr std::tuple fields{&LambUpdate::beta1, &LambUpdate::beta2, &LambUpdate::eps, &LambUpdate::weight_decay, &LambUpdate::decoupled,
+  static constexpr Fields fields{&LambUpdate::beta1, &LambUpdate::beta2, &LambUpdate::eps, &LambUpdate::weight_decay, &LambUpdate::decoupled,
                                      &LambUpdate::correct, &LambUpdate::maximize};
   UpdateLayout layout() const { return {1, 2}; }
 };

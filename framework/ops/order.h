@@ -11,7 +11,7 @@ struct Cummax : Op {
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
-  static constexpr std::tuple fields{&Cummax::dim};
+  static constexpr Fields fields{&Cummax::dim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -23,7 +23,7 @@ struct Cummin : Op {
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
-  static constexpr std::tuple fields{&Cummin::dim};
+  static constexpr Fields fields{&Cummin::dim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -38,7 +38,7 @@ struct Kthvalue : Op {
   static constexpr Save saves{.outputs = 0b10};
   int64_t k, dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Kthvalue::k, &Kthvalue::dim, &Kthvalue::keepdim};
+  static constexpr Fields fields{&Kthvalue::k, &Kthvalue::dim, &Kthvalue::keepdim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -62,7 +62,7 @@ struct MedianDim : Op {
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
-  static constexpr std::tuple fields{&MedianDim::dim, &MedianDim::keepdim};
+  static constexpr Fields fields{&MedianDim::dim, &MedianDim::keepdim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -86,7 +86,7 @@ struct NanmedianDim : Op {
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
-  static constexpr std::tuple fields{&NanmedianDim::dim, &NanmedianDim::keepdim};
+  static constexpr Fields fields{&NanmedianDim::dim, &NanmedianDim::keepdim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -100,7 +100,7 @@ struct ModeValue : Op {
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
-  static constexpr std::tuple fields{&ModeValue::dim, &ModeValue::keepdim};
+  static constexpr Fields fields{&ModeValue::dim, &ModeValue::keepdim};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -111,7 +111,7 @@ struct Argsort : Op {
   static constexpr OutRule out{Out::none};
   int64_t dim;
   bool descending;
-  static constexpr std::tuple fields{&Argsort::dim, &Argsort::descending};
+  static constexpr Fields fields{&Argsort::dim, &Argsort::descending};
   Tensor compose(Inputs in) const;
 };
 
@@ -123,7 +123,7 @@ struct ArgsortStable : Op {
   bool stable;
   int64_t dim;
   bool descending;
-  static constexpr std::tuple fields{&ArgsortStable::stable, &ArgsortStable::dim, &ArgsortStable::descending};
+  static constexpr Fields fields{&ArgsortStable::stable, &ArgsortStable::dim, &ArgsortStable::descending};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -144,7 +144,7 @@ struct Quantile : Op {
   std::optional<int64_t> dim;
   bool keepdim;
   Str interpolation;
-  static constexpr std::tuple fields{&Quantile::dim, &Quantile::keepdim, &Quantile::interpolation};
+  static constexpr Fields fields{&Quantile::dim, &Quantile::keepdim, &Quantile::interpolation};
   Tensor compose(Inputs in) const;
 };
 
@@ -157,7 +157,7 @@ struct Nanquantile : Op {
   std::optional<int64_t> dim;
   bool keepdim;
   Str interpolation;
-  static constexpr std::tuple fields{&Nanquantile::dim, &Nanquantile::keepdim, &Nanquantile::interpolation};
+  static constexpr Fields fields{&Nanquantile::dim, &Nanquantile::keepdim, &Nanquantile::interpolation};
   Tensor compose(Inputs in) const;
 };
 

@@ -11,7 +11,7 @@ struct ConstantPad : Op {
   static constexpr OutRule out{Out::none};
   Dims pad;
   Scalar value;
-  static constexpr std::tuple fields{&ConstantPad::pad, &ConstantPad::value};
+  static constexpr Fields fields{&ConstantPad::pad, &ConstantPad::value};
   Tensor compose(Inputs in) const;
 };
 
@@ -23,7 +23,7 @@ struct PadConstant : Op {
   static constexpr Layouts layouts = Layouts::apart;
   Dims pad;
   Scalar value;
-  static constexpr std::tuple fields{&PadConstant::pad, &PadConstant::value};
+  static constexpr Fields fields{&PadConstant::pad, &PadConstant::value};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -34,7 +34,7 @@ struct PadAxes : Op {
   static constexpr Module module = Module::hidden;
   Dims pad;
   Str mode;
-  static constexpr std::tuple fields{&PadAxes::pad, &PadAxes::mode};
+  static constexpr Fields fields{&PadAxes::pad, &PadAxes::mode};
   Tensor compose(Inputs in) const;
 };
 
@@ -42,7 +42,7 @@ struct PadAxes : Op {
 struct PadAxesWide : PadAxes {
   static constexpr Signature signature = "pad_axes_wide(input: Tensor, pad: list[int], mode: str) -> Tensor";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr std::tuple fields{&PadAxesWide::pad, &PadAxesWide::mode};
+  static constexpr Fields fields{&PadAxesWide::pad, &PadAxesWide::mode};
 };
 
 struct Pad : Op {
@@ -55,7 +55,7 @@ struct Pad : Op {
   Dims pad;
   Str mode;
   std::optional<Scalar> value;
-  static constexpr std::tuple fields{&Pad::pad, &Pad::mode, &Pad::value};
+  static constexpr Fields fields{&Pad::pad, &Pad::mode, &Pad::value};
   Tensor compose(Inputs in) const;
 };
 

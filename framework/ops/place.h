@@ -21,7 +21,7 @@ struct Put : Op {
   static constexpr Save saves{.inputs = 0b10};
   static constexpr OutRule out{Out::none};
   bool accumulate;
-  static constexpr std::tuple fields{&Put::accumulate};
+  static constexpr Fields fields{&Put::accumulate};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -32,7 +32,7 @@ struct TakeAlongDim : Op {
   static constexpr auto doc = "gather with broadcasting; over the flattened tensors without dim.";
   static constexpr OutRule out{Out::same};
   std::optional<int64_t> dim;
-  static constexpr std::tuple fields{&TakeAlongDim::dim};
+  static constexpr Fields fields{&TakeAlongDim::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -44,7 +44,7 @@ struct IndexFill : Op {
   static constexpr OutRule out{Out::none};
   int64_t dim;
   bool over_itself = false;  // in place: as in MaskedFill
-  static constexpr std::tuple fields{&IndexFill::dim};
+  static constexpr Fields fields{&IndexFill::dim};
   void take_out(Inputs in, const Tensor& out);
   Tensor compose(Inputs in) const;
 };
@@ -56,7 +56,7 @@ struct IndexCopy : Op {
   static constexpr Autocast autocast = Autocast::promote;
   static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
-  static constexpr std::tuple fields{&IndexCopy::dim};
+  static constexpr Fields fields{&IndexCopy::dim};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -78,7 +78,7 @@ struct CheckIndex : Op {
   int64_t size;
   bool wrap;
   Str op;
-  static constexpr std::tuple fields{&CheckIndex::size, &CheckIndex::wrap, &CheckIndex::op};
+  static constexpr Fields fields{&CheckIndex::size, &CheckIndex::wrap, &CheckIndex::op};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
 };
 
@@ -89,7 +89,7 @@ struct MaskPositions : Op {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false};
   int64_t available;
-  static constexpr std::tuple fields{&MaskPositions::available};
+  static constexpr Fields fields{&MaskPositions::available};
   Meta infer(Inputs in) const { return {in[0].sizes(), DType::int64, in[0].device()}; }
 };
 

@@ -75,7 +75,7 @@ struct Pointwise : Op {
   Meta infer(Inputs in) const {
     const Meta m = pointwise_meta(Self::signature.name.data(), kRule, in);
     if constexpr (Self::held != Held::any)
-      std::apply([&](auto... field) { (check_held(Self::held, static_cast<const Self&>(*this).*field, m.dtype), ...); }, Self::fields);
+      Self::fields.apply([&](auto... field) { (check_held(Self::held, static_cast<const Self&>(*this).*field, m.dtype), ...); });
     return m;
   }
 

@@ -14,7 +14,7 @@ struct MaxPool : Op {
   static constexpr Save saves{.outputs = 0b10};
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool::kernel_size, &MaxPool::stride, &MaxPool::padding, &MaxPool::dilation, &MaxPool::ceil_mode};
+  static constexpr Fields fields{&MaxPool::kernel_size, &MaxPool::stride, &MaxPool::padding, &MaxPool::dilation, &MaxPool::ceil_mode};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -27,7 +27,7 @@ struct MaxPoolBackward : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b10};
   Dims input_size;
-  static constexpr std::tuple fields{&MaxPoolBackward::input_size};
+  static constexpr Fields fields{&MaxPoolBackward::input_size};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -42,7 +42,7 @@ struct AvgPool : Op {
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
-  static constexpr std::tuple fields{&AvgPool::kernel_size, &AvgPool::stride, &AvgPool::padding, &AvgPool::ceil_mode,
+  static constexpr Fields fields{&AvgPool::kernel_size, &AvgPool::stride, &AvgPool::padding, &AvgPool::ceil_mode,
                                      &AvgPool::count_include_pad, &AvgPool::divisor_override};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -58,7 +58,7 @@ struct AvgPoolBackward : Op {
   Dims input_size, kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
-  static constexpr std::tuple fields{&AvgPoolBackward::input_size, &AvgPoolBackward::kernel_size, &AvgPoolBackward::stride,
+  static constexpr Fields fields{&AvgPoolBackward::input_size, &AvgPoolBackward::kernel_size, &AvgPoolBackward::stride,
                                      &AvgPoolBackward::padding, &AvgPoolBackward::ceil_mode, &AvgPoolBackward::count_include_pad,
                                      &AvgPoolBackward::divisor_override};
   Meta infer(Inputs in) const;
@@ -73,7 +73,7 @@ struct AdaptiveAvgPool : Op {
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Layouts layouts = Layouts::any;
   Dims output_size;
-  static constexpr std::tuple fields{&AdaptiveAvgPool::output_size};
+  static constexpr Fields fields{&AdaptiveAvgPool::output_size};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -85,7 +85,7 @@ struct AdaptiveAvgPoolBackward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   Dims input_size;
-  static constexpr std::tuple fields{&AdaptiveAvgPoolBackward::input_size};
+  static constexpr Fields fields{&AdaptiveAvgPoolBackward::input_size};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -97,7 +97,7 @@ struct MaxPool2dWithIndices : Op {
   static constexpr Module module = Module::hidden;
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool2dWithIndices::kernel_size, &MaxPool2dWithIndices::stride, &MaxPool2dWithIndices::padding,
+  static constexpr Fields fields{&MaxPool2dWithIndices::kernel_size, &MaxPool2dWithIndices::stride, &MaxPool2dWithIndices::padding,
                                      &MaxPool2dWithIndices::dilation, &MaxPool2dWithIndices::ceil_mode};
   Tensors compose(Inputs in) const;
 };
@@ -111,7 +111,7 @@ struct AvgPool2d : Op {
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
-  static constexpr std::tuple fields{&AvgPool2d::kernel_size, &AvgPool2d::stride, &AvgPool2d::padding, &AvgPool2d::ceil_mode,
+  static constexpr Fields fields{&AvgPool2d::kernel_size, &AvgPool2d::stride, &AvgPool2d::padding, &AvgPool2d::ceil_mode,
                                      &AvgPool2d::count_include_pad, &AvgPool2d::divisor_override};
   Tensor compose(Inputs in) const;
 };
@@ -123,7 +123,7 @@ struct MaxPool3dWithIndices : Op {
   static constexpr Module module = Module::hidden;
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool3dWithIndices::kernel_size, &MaxPool3dWithIndices::stride, &MaxPool3dWithIndices::padding,
+  static constexpr Fields fields{&MaxPool3dWithIndices::kernel_size, &MaxPool3dWithIndices::stride, &MaxPool3dWithIndices::padding,
                                      &MaxPool3dWithIndices::dilation, &MaxPool3dWithIndices::ceil_mode};
   Tensors compose(Inputs in) const;
 };
@@ -138,7 +138,7 @@ struct AvgPool3d : Op {
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
-  static constexpr std::tuple fields{&AvgPool3d::kernel_size, &AvgPool3d::stride, &AvgPool3d::padding, &AvgPool3d::ceil_mode,
+  static constexpr Fields fields{&AvgPool3d::kernel_size, &AvgPool3d::stride, &AvgPool3d::padding, &AvgPool3d::ceil_mode,
                                      &AvgPool3d::count_include_pad, &AvgPool3d::divisor_override};
   Tensor compose(Inputs in) const;
 };

@@ -14,7 +14,7 @@ struct AdaptiveMaxPool : Op {
   static constexpr Save saves{.outputs = 0b10};
   static constexpr GradientRule gradient{.outputs = 0b1};
   Dims output_size;
-  static constexpr std::tuple fields{&AdaptiveMaxPool::output_size};
+  static constexpr Fields fields{&AdaptiveMaxPool::output_size};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -24,7 +24,7 @@ struct Adaptive : Op {
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
   Dims output_size;
-  static constexpr std::tuple fields{&Adaptive::output_size};
+  static constexpr Fields fields{&Adaptive::output_size};
 };
 
 struct AdaptiveAvgPool1d : Adaptive {

@@ -15,7 +15,7 @@ struct AvgPool1d : Op {
   std::optional<Dims> stride;
   Dims padding;
   bool ceil_mode, count_include_pad;
-  static constexpr std::tuple fields{&AvgPool1d::kernel_size, &AvgPool1d::stride, &AvgPool1d::padding, &AvgPool1d::ceil_mode, &AvgPool1d::count_include_pad};
+  static constexpr Fields fields{&AvgPool1d::kernel_size, &AvgPool1d::stride, &AvgPool1d::padding, &AvgPool1d::ceil_mode, &AvgPool1d::count_include_pad};
   Tensor compose(Inputs in) const;
 };
 
@@ -29,7 +29,7 @@ struct MaxPool1dWithIndices : Op {
   std::optional<Dims> stride;
   Dims padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool1dWithIndices::kernel_size, &MaxPool1dWithIndices::stride, &MaxPool1dWithIndices::padding,
+  static constexpr Fields fields{&MaxPool1dWithIndices::kernel_size, &MaxPool1dWithIndices::stride, &MaxPool1dWithIndices::padding,
                                      &MaxPool1dWithIndices::dilation, &MaxPool1dWithIndices::ceil_mode};
   Tensors compose(Inputs in) const;
 };
@@ -45,7 +45,7 @@ struct MaxPool1d : Op {
   std::optional<Dims> stride;
   Dims padding, dilation;
   bool ceil_mode;
-  static constexpr std::tuple fields{&MaxPool1d::kernel_size, &MaxPool1d::stride, &MaxPool1d::padding, &MaxPool1d::dilation, &MaxPool1d::ceil_mode};
+  static constexpr Fields fields{&MaxPool1d::kernel_size, &MaxPool1d::stride, &MaxPool1d::padding, &MaxPool1d::dilation, &MaxPool1d::ceil_mode};
   Tensor compose(Inputs in) const;
 };
 
@@ -55,7 +55,7 @@ struct MaxOfWindows : Op {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false};
   int64_t windows, kernel_size, stride, padding, dilation;
-  static constexpr std::tuple fields{&MaxOfWindows::windows, &MaxOfWindows::kernel_size, &MaxOfWindows::stride, &MaxOfWindows::padding, &MaxOfWindows::dilation};
+  static constexpr Fields fields{&MaxOfWindows::windows, &MaxOfWindows::kernel_size, &MaxOfWindows::stride, &MaxOfWindows::padding, &MaxOfWindows::dilation};
   Meta infer(Inputs in) const;
 };
 
@@ -68,7 +68,7 @@ struct MaxUnpool : Op {
   static constexpr Autocast autocast = Autocast::float32;
   Dims output_size;
   std::optional<Dims> stride, padding;
-  static constexpr std::tuple fields{&MaxUnpool::output_size, &MaxUnpool::stride, &MaxUnpool::padding};
+  static constexpr Fields fields{&MaxUnpool::output_size, &MaxUnpool::stride, &MaxUnpool::padding};
   Tensor compose(Inputs in) const;
 };
 

@@ -12,7 +12,7 @@ struct LpPool : Op {
   Dims kernel_size;
   std::optional<Dims> stride;
   bool ceil_mode;
-  static constexpr std::tuple fields{&LpPool::norm_type, &LpPool::kernel_size, &LpPool::stride, &LpPool::ceil_mode};
+  static constexpr Fields fields{&LpPool::norm_type, &LpPool::kernel_size, &LpPool::stride, &LpPool::ceil_mode};
 };
 
 struct LpPool1d : LpPool {
@@ -40,7 +40,7 @@ struct LocalResponseNorm : Op {
   static constexpr Module module = Module::functional;
   static constexpr OutRule out{Out::none};
   int64_t size;
-  static constexpr std::tuple fields{&LocalResponseNorm::size};
+  static constexpr Fields fields{&LocalResponseNorm::size};
   Tensor compose(Inputs in) const;
 };
 

@@ -60,7 +60,7 @@ struct Addmv : Op {
   static constexpr InplaceRule inplace{.offered = true};
   static constexpr OutRule out{Out::exact};
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&Addmv::beta, &Addmv::alpha};
+  static constexpr Fields fields{&Addmv::beta, &Addmv::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -70,7 +70,7 @@ struct Addr : Op {
   static constexpr auto doc = "beta input + alpha outer(vec1, vec2). The factors of integers must be integers.";
   static constexpr InplaceRule inplace{.offered = true};
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&Addr::beta, &Addr::alpha};
+  static constexpr Fields fields{&Addr::beta, &Addr::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -81,7 +81,7 @@ struct Addbmm : Op {
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::exact};
   Scalar beta, alpha;
-  static constexpr std::tuple fields{&Addbmm::beta, &Addbmm::alpha};
+  static constexpr Fields fields{&Addbmm::beta, &Addbmm::alpha};
   Tensor compose(Inputs in) const;
 };
 
@@ -99,7 +99,7 @@ struct TensordotAxes : Op {
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::exact, OutHistory::kept};
   Dims dims_self, dims_other;
-  static constexpr std::tuple fields{&TensordotAxes::dims_self, &TensordotAxes::dims_other};
+  static constexpr Fields fields{&TensordotAxes::dims_self, &TensordotAxes::dims_other};
   Tensor compose(Inputs in) const;
 };
 
@@ -109,7 +109,7 @@ struct CrossOfThree : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> dim;
-  static constexpr std::tuple fields{&CrossOfThree::dim};
+  static constexpr Fields fields{&CrossOfThree::dim};
   void take_out(Inputs in, const Tensor& out);
   Tensor compose(Inputs in) const;
 };
@@ -122,7 +122,7 @@ struct LinalgVander : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> N;
-  static constexpr std::tuple fields{&LinalgVander::N};
+  static constexpr Fields fields{&LinalgVander::N};
   Tensor compose(Inputs in) const;
 };
 
@@ -134,7 +134,7 @@ struct Vander : Op {
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> N;
   bool increasing;
-  static constexpr std::tuple fields{&Vander::N, &Vander::increasing};
+  static constexpr Fields fields{&Vander::N, &Vander::increasing};
   Tensor compose(Inputs in) const;
 };
 

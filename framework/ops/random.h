@@ -15,7 +15,7 @@ struct Uniform : Op {
   static constexpr Layouts layouts = Layouts::any;
   double from, to;
   Generator* generator;
-  static constexpr std::tuple fields{&Uniform::from, &Uniform::to, &Uniform::generator};
+  static constexpr Fields fields{&Uniform::from, &Uniform::to, &Uniform::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -30,7 +30,7 @@ struct Normal : Op {
   static constexpr Layouts layouts = Layouts::any;
   double mean, std;
   Generator* generator;
-  static constexpr std::tuple fields{&Normal::mean, &Normal::std, &Normal::generator};
+  static constexpr Fields fields{&Normal::mean, &Normal::std, &Normal::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -46,7 +46,7 @@ struct RandomInt : Op {
   static constexpr Layouts layouts = Layouts::any;
   std::optional<int64_t> low, high;
   Generator* generator;
-  static constexpr std::tuple fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
+  static constexpr Fields fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -56,7 +56,7 @@ struct Bernoulli : Op {
   static constexpr Notation notation = "elements";
   static constexpr OutRule out{Out::cast};
   Generator* generator;
-  static constexpr std::tuple fields{&Bernoulli::generator};
+  static constexpr Fields fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
   void take_out(Inputs in, const Tensor& out) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -69,7 +69,7 @@ struct BernoulliOf : Op {
   static constexpr OutRule out{Out::none};
   double p;
   Generator* generator;
-  static constexpr std::tuple fields{&BernoulliOf::p, &BernoulliOf::generator};
+  static constexpr Fields fields{&BernoulliOf::p, &BernoulliOf::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -83,7 +83,7 @@ struct BernoulliFill : Op {
   static constexpr Layouts layouts = Layouts::any;
   double p;
   Generator* generator;
-  static constexpr std::tuple fields{&BernoulliFill::p, &BernoulliFill::generator};
+  static constexpr Fields fields{&BernoulliFill::p, &BernoulliFill::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -101,7 +101,7 @@ struct DrawnFill : Op {
   Str distribution;
   double a, b;
   Generator* generator;
-  static constexpr std::tuple fields{&DrawnFill::distribution, &DrawnFill::a, &DrawnFill::b, &DrawnFill::generator};
+  static constexpr Fields fields{&DrawnFill::distribution, &DrawnFill::a, &DrawnFill::b, &DrawnFill::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -114,7 +114,7 @@ struct RReluNoise : Op {
   static constexpr GradientRule gradient{.exists = false};
   double lower, upper;
   Generator* generator;
-  static constexpr std::tuple fields{&RReluNoise::lower, &RReluNoise::upper, &RReluNoise::generator};
+  static constexpr Fields fields{&RReluNoise::lower, &RReluNoise::upper, &RReluNoise::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -125,7 +125,7 @@ struct RandPerm : Op {
   static constexpr Module module = Module::hidden;
   int64_t n;
   Generator* generator;
-  static constexpr std::tuple fields{&RandPerm::n, &RandPerm::generator};
+  static constexpr Fields fields{&RandPerm::n, &RandPerm::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -136,7 +136,7 @@ struct DropoutWithMask : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b10};
   double p;
-  static constexpr std::tuple fields{&DropoutWithMask::p};
+  static constexpr Fields fields{&DropoutWithMask::p};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -148,7 +148,7 @@ struct MaskScale : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10};
   double keep;
-  static constexpr std::tuple fields{&MaskScale::keep};
+  static constexpr Fields fields{&MaskScale::keep};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -161,7 +161,7 @@ struct Dropout : Op {
   static constexpr InplaceRule inplace{.offered = true};
   double p;
   bool train;
-  static constexpr std::tuple fields{&Dropout::p, &Dropout::train};
+  static constexpr Fields fields{&Dropout::p, &Dropout::train};
   Tensor compose(Inputs in) const;
 };
 
@@ -171,7 +171,7 @@ struct DrawnFactory : Factory {
   Generator* generator;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&DrawnFactory::size, &DrawnFactory::generator, &DrawnFactory::dtype, &DrawnFactory::device};
+  static constexpr Fields fields{&DrawnFactory::size, &DrawnFactory::generator, &DrawnFactory::dtype, &DrawnFactory::device};
 };
 
 struct Rand : DrawnFactory {
@@ -197,7 +197,7 @@ struct NormalSized : Factory {
   Generator* generator;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&NormalSized::mean, &NormalSized::std, &NormalSized::size, &NormalSized::generator, &NormalSized::dtype, &NormalSized::device};
+  static constexpr Fields fields{&NormalSized::mean, &NormalSized::std, &NormalSized::size, &NormalSized::generator, &NormalSized::dtype, &NormalSized::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -208,7 +208,7 @@ struct NormalAround : Op {
   static constexpr Autocast autocast = Autocast::opaque;
   Generator* generator;
   std::optional<Meta> into;  // an out=, in whose dtype is computed, and which has a say in the shape beside a number for std
-  static constexpr std::tuple fields{&NormalAround::generator};
+  static constexpr Fields fields{&NormalAround::generator};
   void take_out(Inputs in, const Tensor& out);
   Tensor compose(Inputs in) const;
 };
@@ -232,7 +232,7 @@ struct RandInt : Factory {
   Generator* generator;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&RandInt::high, &RandInt::size, &RandInt::generator, &RandInt::dtype, &RandInt::device};
+  static constexpr Fields fields{&RandInt::high, &RandInt::size, &RandInt::generator, &RandInt::dtype, &RandInt::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -245,7 +245,7 @@ struct RandIntFrom : Factory {
   Generator* generator;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&RandIntFrom::low, &RandIntFrom::high, &RandIntFrom::size, &RandIntFrom::generator, &RandIntFrom::dtype, &RandIntFrom::device};
+  static constexpr Fields fields{&RandIntFrom::low, &RandIntFrom::high, &RandIntFrom::size, &RandIntFrom::generator, &RandIntFrom::dtype, &RandIntFrom::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -257,7 +257,7 @@ struct Permutation : Factory {
   Generator* generator;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Permutation::n, &Permutation::generator, &Permutation::dtype, &Permutation::device};
+  static constexpr Fields fields{&Permutation::n, &Permutation::generator, &Permutation::dtype, &Permutation::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -268,7 +268,7 @@ struct DrawnLike : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&DrawnLike::generator, &DrawnLike::dtype, &DrawnLike::device, &DrawnLike::memory_format};
+  static constexpr Fields fields{&DrawnLike::generator, &DrawnLike::dtype, &DrawnLike::device, &DrawnLike::memory_format};
 };
 
 struct RandLike : DrawnLike {
@@ -295,7 +295,7 @@ struct RandIntLike : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&RandIntLike::high, &RandIntLike::generator, &RandIntLike::dtype, &RandIntLike::device, &RandIntLike::memory_format};
+  static constexpr Fields fields{&RandIntLike::high, &RandIntLike::generator, &RandIntLike::dtype, &RandIntLike::device, &RandIntLike::memory_format};
   Tensor compose(Inputs in) const;
 };
 
@@ -316,7 +316,7 @@ struct RandIntLikeFrom : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
-  static constexpr std::tuple fields{&RandIntLikeFrom::low, &RandIntLikeFrom::high, &RandIntLikeFrom::generator, &RandIntLikeFrom::dtype, &RandIntLikeFrom::device,
+  static constexpr Fields fields{&RandIntLikeFrom::low, &RandIntLikeFrom::high, &RandIntLikeFrom::generator, &RandIntLikeFrom::dtype, &RandIntLikeFrom::device,
                                      &RandIntLikeFrom::memory_format};
   Tensor compose(Inputs in) const;
 };

@@ -24,7 +24,7 @@ struct Rot90 : Op {
   static constexpr OutRule out{Out::none};
   int64_t k;
   std::optional<Dims> dims;
-  static constexpr std::tuple fields{&Rot90::k, &Rot90::dims};
+  static constexpr Fields fields{&Rot90::k, &Rot90::dims};
   Tensor compose(Inputs in) const;
 };
 
@@ -33,7 +33,7 @@ struct DiagEmbed : Op {
   static constexpr auto doc = "The last axis spread over the diagonal of two new axes.";
   static constexpr OutRule out{Out::none};
   int64_t offset, dim1, dim2;
-  static constexpr std::tuple fields{&DiagEmbed::offset, &DiagEmbed::dim1, &DiagEmbed::dim2};
+  static constexpr Fields fields{&DiagEmbed::offset, &DiagEmbed::dim1, &DiagEmbed::dim2};
   Tensor compose(Inputs in) const;
 };
 
@@ -42,7 +42,7 @@ struct Diag : Op {
   static constexpr auto doc = "The diagonal of a matrix, or the matrix with a vector on its diagonal.";
   static constexpr OutRule out{Out::same, OutHistory::kept};
   int64_t diagonal;
-  static constexpr std::tuple fields{&Diag::diagonal};
+  static constexpr Fields fields{&Diag::diagonal};
   Tensor compose(Inputs in) const;
 };
 
@@ -51,7 +51,7 @@ struct Diagflat : Op {
   static constexpr auto doc = "A matrix with all elements of input on its diagonal.";
   static constexpr OutRule out{Out::none};
   int64_t offset;
-  static constexpr std::tuple fields{&Diagflat::offset};
+  static constexpr Fields fields{&Diagflat::offset};
   Tensor compose(Inputs in) const;
 };
 
@@ -63,7 +63,7 @@ struct DiagonalScatter : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Layouts layouts = Layouts::apart;
   int64_t offset, dim1, dim2;
-  static constexpr std::tuple fields{&DiagonalScatter::offset, &DiagonalScatter::dim1, &DiagonalScatter::dim2};
+  static constexpr Fields fields{&DiagonalScatter::offset, &DiagonalScatter::dim1, &DiagonalScatter::dim2};
   Geometry place(const Tensor& x) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -77,7 +77,7 @@ struct SelectScatter : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Layouts layouts = Layouts::apart;
   int64_t dim, index;
-  static constexpr std::tuple fields{&SelectScatter::dim, &SelectScatter::index};
+  static constexpr Fields fields{&SelectScatter::dim, &SelectScatter::index};
   Geometry place(const Tensor& x) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -94,7 +94,7 @@ struct SliceScatter : Op {
   int64_t dim;
   std::optional<int64_t> start, end;
   int64_t step;
-  static constexpr std::tuple fields{&SliceScatter::dim, &SliceScatter::start, &SliceScatter::end, &SliceScatter::step};
+  static constexpr Fields fields{&SliceScatter::dim, &SliceScatter::start, &SliceScatter::end, &SliceScatter::step};
   Geometry place(const Tensor& x) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -111,7 +111,7 @@ struct AsStridedScatter : Op {
   static constexpr Layouts layouts = Layouts::apart;
   Dims size, stride;
   std::optional<int64_t> storage_offset;
-  static constexpr std::tuple fields{&AsStridedScatter::size, &AsStridedScatter::stride, &AsStridedScatter::storage_offset};
+  static constexpr Fields fields{&AsStridedScatter::size, &AsStridedScatter::stride, &AsStridedScatter::storage_offset};
   Geometry place(const Tensor& x) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -125,7 +125,7 @@ struct UnfoldBackward : Op {
   static constexpr OutRule out{Out::none};
   Dims input_sizes;
   int64_t dim, size, step;
-  static constexpr std::tuple fields{&UnfoldBackward::input_sizes, &UnfoldBackward::dim, &UnfoldBackward::size, &UnfoldBackward::step};
+  static constexpr Fields fields{&UnfoldBackward::input_sizes, &UnfoldBackward::dim, &UnfoldBackward::size, &UnfoldBackward::step};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

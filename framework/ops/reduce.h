@@ -23,7 +23,7 @@ struct Sum : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Sum::dim, &Sum::keepdim, &Sum::dtype};
+  static constexpr Fields fields{&Sum::dim, &Sum::keepdim, &Sum::dtype};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -38,7 +38,7 @@ struct Nansum : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Nansum::dim, &Nansum::keepdim, &Nansum::dtype};
+  static constexpr Fields fields{&Nansum::dim, &Nansum::keepdim, &Nansum::dtype};
   static void take_out(Inputs in, const Tensor& out);
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -53,7 +53,7 @@ struct Mean : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Mean::dim, &Mean::keepdim, &Mean::dtype};
+  static constexpr Fields fields{&Mean::dim, &Mean::keepdim, &Mean::dtype};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -66,7 +66,7 @@ struct Prod : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::float32;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Prod::dtype};
+  static constexpr Fields fields{&Prod::dtype};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -81,7 +81,7 @@ struct ProdDim : Op {
   int64_t dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&ProdDim::dim, &ProdDim::keepdim, &ProdDim::dtype};
+  static constexpr Fields fields{&ProdDim::dim, &ProdDim::keepdim, &ProdDim::dtype};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -95,7 +95,7 @@ struct Norm2 : Op {
   static constexpr Notation notation = "reduce dim";
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Norm2::dim, &Norm2::keepdim};
+  static constexpr Fields fields{&Norm2::dim, &Norm2::keepdim};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -108,7 +108,7 @@ struct Amax : Op {
   static constexpr Notation notation = "reduce dim";
   std::optional<Dims> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
+  static constexpr Fields fields{&Amax::dim, &Amax::keepdim};
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
@@ -122,7 +122,7 @@ struct Amin : Op {
   static constexpr Notation notation = "reduce dim";
   std::optional<Dims> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
+  static constexpr Fields fields{&Amin::dim, &Amin::keepdim};
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
@@ -136,7 +136,7 @@ struct Argmax : Op {
   static constexpr GradientRule gradient{.exists = false};
   std::optional<int64_t> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Argmax::dim, &Argmax::keepdim};
+  static constexpr Fields fields{&Argmax::dim, &Argmax::keepdim};
   Meta infer(Inputs in) const;
 };
 
@@ -147,7 +147,7 @@ struct Argmin : Op {
   static constexpr GradientRule gradient{.exists = false};
   std::optional<int64_t> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Argmin::dim, &Argmin::keepdim};
+  static constexpr Fields fields{&Argmin::dim, &Argmin::keepdim};
   Meta infer(Inputs in) const;
 };
 
@@ -158,7 +158,7 @@ struct MaxDim : Op {
   static constexpr Notation notation = "reduce dim";
   int64_t dim;
   bool keepdim;
-  static constexpr std::tuple fields{&MaxDim::dim, &MaxDim::keepdim};
+  static constexpr Fields fields{&MaxDim::dim, &MaxDim::keepdim};
   static constexpr Save saves{.outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -171,7 +171,7 @@ struct MinDim : Op {
   static constexpr Notation notation = "reduce dim";
   int64_t dim;
   bool keepdim;
-  static constexpr std::tuple fields{&MinDim::dim, &MinDim::keepdim};
+  static constexpr Fields fields{&MinDim::dim, &MinDim::keepdim};
   static constexpr Save saves{.outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -213,7 +213,7 @@ struct Any : Op {
   static constexpr OutRule out{Out::truth};
   std::optional<Dims> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Any::dim, &Any::keepdim};
+  static constexpr Fields fields{&Any::dim, &Any::keepdim};
   Tensor compose(Inputs in) const;
 };
 
@@ -224,7 +224,7 @@ struct All : Op {
   static constexpr OutRule out{Out::truth};
   std::optional<Dims> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&All::dim, &All::keepdim};
+  static constexpr Fields fields{&All::dim, &All::keepdim};
   Tensor compose(Inputs in) const;
 };
 
@@ -233,7 +233,7 @@ struct Logsumexp : Op {
   static constexpr auto doc = "log(sum(exp(x))) over dim without overflow.";
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Logsumexp::dim, &Logsumexp::keepdim};
+  static constexpr Fields fields{&Logsumexp::dim, &Logsumexp::keepdim};
   bool into_reals = false;  // a real out= takes the real parts of the complex sum, as in PyTorch, which sums into it
   void take_out(Inputs, const Tensor& out) { into_reals = out && is_floating(out.dtype()); }
   Tensor compose(Inputs in) const;
@@ -246,7 +246,7 @@ struct Cumsum : Op {
   static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Cumsum::dim, &Cumsum::dtype};
+  static constexpr Fields fields{&Cumsum::dim, &Cumsum::dtype};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -258,7 +258,7 @@ struct Cumprod : Op {
   static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Cumprod::dim, &Cumprod::dtype};
+  static constexpr Fields fields{&Cumprod::dim, &Cumprod::dtype};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

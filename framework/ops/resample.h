@@ -14,7 +14,7 @@ struct PadBorder : Op {
   static constexpr OutRule out{Out::none};
   Dims pad;
   Str mode;
-  static constexpr std::tuple fields{&PadBorder::pad, &PadBorder::mode};
+  static constexpr Fields fields{&PadBorder::pad, &PadBorder::mode};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -27,7 +27,7 @@ struct PadBorderBackward : Op {
   static constexpr OutRule out{Out::none};
   int64_t dim, size, before;
   Str mode;
-  static constexpr std::tuple fields{&PadBorderBackward::dim, &PadBorderBackward::size, &PadBorderBackward::before, &PadBorderBackward::mode};
+  static constexpr Fields fields{&PadBorderBackward::dim, &PadBorderBackward::size, &PadBorderBackward::before, &PadBorderBackward::mode};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -50,7 +50,7 @@ struct Resample : Op {
   double step;
   Str mode;
   bool align_corners, antialias;
-  static constexpr std::tuple fields{&Resample::dim, &Resample::size, &Resample::step, &Resample::mode, &Resample::align_corners, &Resample::antialias};
+  static constexpr Fields fields{&Resample::dim, &Resample::size, &Resample::step, &Resample::mode, &Resample::align_corners, &Resample::antialias};
   Grid grid() const { return {step, mode, align_corners, antialias}; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -67,7 +67,7 @@ struct ResampleBackward : Op {
   double step;
   Str mode;
   bool align_corners, antialias;
-  static constexpr std::tuple fields{&ResampleBackward::dim, &ResampleBackward::size, &ResampleBackward::step, &ResampleBackward::mode,
+  static constexpr Fields fields{&ResampleBackward::dim, &ResampleBackward::size, &ResampleBackward::step, &ResampleBackward::mode,
                                      &ResampleBackward::align_corners, &ResampleBackward::antialias};
   Grid grid() const { return {step, mode, align_corners, antialias}; }
   Meta infer(Inputs in) const;
@@ -84,7 +84,7 @@ struct Interpolate : Op {
   Floats steps;
   Str mode;
   bool align_corners, antialias;
-  static constexpr std::tuple fields{&Interpolate::size, &Interpolate::steps, &Interpolate::mode, &Interpolate::align_corners, &Interpolate::antialias};
+  static constexpr Fields fields{&Interpolate::size, &Interpolate::steps, &Interpolate::mode, &Interpolate::align_corners, &Interpolate::antialias};
   Tensor compose(Inputs in) const;
 };
 
@@ -102,7 +102,7 @@ struct Resize : Op {
   Str mode;
   std::optional<bool> align_corners, recompute_scale_factor;
   bool antialias;
-  static constexpr std::tuple fields{&Resize::size, &Resize::scale_factor, &Resize::mode, &Resize::align_corners, &Resize::recompute_scale_factor, &Resize::antialias};
+  static constexpr Fields fields{&Resize::size, &Resize::scale_factor, &Resize::mode, &Resize::align_corners, &Resize::recompute_scale_factor, &Resize::antialias};
   Tensor compose(Inputs in) const;
 };
 

@@ -15,7 +15,7 @@ struct RnnCell : Op {
       "(gates * hidden, hidden) -> (*, hidden), with 3 gates for 'gru', else 1.";
   static constexpr Module module = Module::hidden;
   Str mode;
-  static constexpr std::tuple fields{&RnnCell::mode};
+  static constexpr Fields fields{&RnnCell::mode};
   Tensor compose(Inputs in) const;
 };
 
@@ -58,7 +58,7 @@ struct LstmLayer : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111, .outputs = 0b111};
   bool reverse;
-  static constexpr std::tuple fields{&LstmLayer::reverse};
+  static constexpr Fields fields{&LstmLayer::reverse};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor&) const;
 };
@@ -71,7 +71,7 @@ struct LstmLayerBackward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr GradientRule gradient{.exists = false};  // where a gradient of it is wanted, lstm_layer's is made of other ops
   bool reverse;
-  static constexpr std::tuple fields{&LstmLayerBackward::reverse};
+  static constexpr Fields fields{&LstmLayerBackward::reverse};
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
@@ -89,7 +89,7 @@ struct RnnStack : Op {
   bool has_biases;
   double dropout;
   bool train, bidirectional, packed;
-  static constexpr std::tuple fields{&RnnStack::mode, &RnnStack::num_layers, &RnnStack::has_biases, &RnnStack::dropout,
+  static constexpr Fields fields{&RnnStack::mode, &RnnStack::num_layers, &RnnStack::has_biases, &RnnStack::dropout,
                                      &RnnStack::train, &RnnStack::bidirectional, &RnnStack::packed};
   Tensors compose(Inputs in) const;
 };

@@ -14,7 +14,7 @@ struct Poisson : Op {
   static constexpr Notation notation = "elements";
   static constexpr OutRule out{Out::none};
   Generator* generator;
-  static constexpr std::tuple fields{&Poisson::generator};
+  static constexpr Fields fields{&Poisson::generator};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -25,7 +25,7 @@ struct Binomial : Op {
   static constexpr Notation notation = "elements";
   static constexpr OutRule out{Out::none};
   Generator* generator;
-  static constexpr std::tuple fields{&Binomial::generator};
+  static constexpr Fields fields{&Binomial::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -37,7 +37,7 @@ struct StandardGamma : Op {
   static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Generator* generator;
-  static constexpr std::tuple fields{&StandardGamma::generator};
+  static constexpr Fields fields{&StandardGamma::generator};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -59,7 +59,7 @@ struct SampleDirichlet : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   Generator* generator;
-  static constexpr std::tuple fields{&SampleDirichlet::generator};
+  static constexpr Fields fields{&SampleDirichlet::generator};
   Tensor compose(Inputs in) const;
 };
 
@@ -70,7 +70,7 @@ struct MultinomialDraws : Op {
   static constexpr GradientRule gradient{.exists = false};
   int64_t num_samples;
   Generator* generator;
-  static constexpr std::tuple fields{&MultinomialDraws::num_samples, &MultinomialDraws::generator};
+  static constexpr Fields fields{&MultinomialDraws::num_samples, &MultinomialDraws::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -84,7 +84,7 @@ struct Multinomial : Op {
   int64_t num_samples;
   bool replacement;
   Generator* generator;
-  static constexpr std::tuple fields{&Multinomial::num_samples, &Multinomial::replacement, &Multinomial::generator};
+  static constexpr Fields fields{&Multinomial::num_samples, &Multinomial::replacement, &Multinomial::generator};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };

@@ -10,7 +10,7 @@ struct Logcumsumexp : Op {
   static constexpr Notation notation = "along dim";
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   int64_t dim;
-  static constexpr std::tuple fields{&Logcumsumexp::dim};
+  static constexpr Fields fields{&Logcumsumexp::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -21,7 +21,7 @@ struct CumprodBackward : Op {
   static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   int64_t dim;
-  static constexpr std::tuple fields{&CumprodBackward::dim};
+  static constexpr Fields fields{&CumprodBackward::dim};
   Meta infer(Inputs in) const;
 };
 
@@ -32,7 +32,7 @@ struct ProdBackward : Op {
   static constexpr Module module = Module::hidden;
   int64_t dim;
   bool of_all;
-  static constexpr std::tuple fields{&ProdBackward::dim, &ProdBackward::of_all};
+  static constexpr Fields fields{&ProdBackward::dim, &ProdBackward::of_all};
   Meta infer(Inputs in) const;
 };
 
@@ -42,7 +42,7 @@ struct Diff : Op {
   static constexpr auto doc = "n-th differences along dim, of input between what is prepended and appended.";
   static constexpr NewShape new_shape = NewShape::as_made;
   int64_t n, dim;
-  static constexpr std::tuple fields{&Diff::n, &Diff::dim};
+  static constexpr Fields fields{&Diff::n, &Diff::dim};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -52,7 +52,7 @@ struct TrapezoidX : Op {
   static constexpr auto doc = "The integral of y along dim over the points x by the trapezoidal rule.";
   static constexpr OutRule out{Out::none};
   int64_t dim;
-  static constexpr std::tuple fields{&TrapezoidX::dim};
+  static constexpr Fields fields{&TrapezoidX::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -62,7 +62,7 @@ struct Trapezoid : Op {
   static constexpr OutRule out{Out::none};
   Scalar dx;
   int64_t dim;
-  static constexpr std::tuple fields{&Trapezoid::dx, &Trapezoid::dim};
+  static constexpr Fields fields{&Trapezoid::dx, &Trapezoid::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -71,7 +71,7 @@ struct CumulativeTrapezoidX : Op {
   static constexpr auto doc = "The running integral of y along dim over the points x by the trapezoidal rule.";
   static constexpr OutRule out{Out::none};
   int64_t dim;
-  static constexpr std::tuple fields{&CumulativeTrapezoidX::dim};
+  static constexpr Fields fields{&CumulativeTrapezoidX::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -81,7 +81,7 @@ struct CumulativeTrapezoid : Op {
   static constexpr OutRule out{Out::none};
   Scalar dx;
   int64_t dim;
-  static constexpr std::tuple fields{&CumulativeTrapezoid::dx, &CumulativeTrapezoid::dim};
+  static constexpr Fields fields{&CumulativeTrapezoid::dx, &CumulativeTrapezoid::dim};
   Tensor compose(Inputs in) const;
 };
 

@@ -13,7 +13,7 @@ struct Gather : Op {
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
   bool sparse_grad;
-  static constexpr std::tuple fields{&Gather::dim, &Gather::sparse_grad};
+  static constexpr Fields fields{&Gather::dim, &Gather::sparse_grad};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -28,7 +28,7 @@ struct Scatter : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
-  static constexpr std::tuple fields{&Scatter::dim};
+  static constexpr Fields fields{&Scatter::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -44,7 +44,7 @@ struct ScatterValue : Op {
   static constexpr OutRule out{Out::exact};
   int64_t dim;
   Scalar value;
-  static constexpr std::tuple fields{&ScatterValue::dim, &ScatterValue::value};
+  static constexpr Fields fields{&ScatterValue::dim, &ScatterValue::value};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -62,7 +62,7 @@ struct ScatterSrcReduced : ScatterReduced {
   static constexpr auto doc = "input with src's elements added to, or multiplied with, those at index along dim; reduce: add or multiply.";
   static constexpr Notation notation = "scatter";
   Str reduce;
-  static constexpr std::tuple fields{&ScatterSrcReduced::dim, &ScatterSrcReduced::reduce};
+  static constexpr Fields fields{&ScatterSrcReduced::dim, &ScatterSrcReduced::reduce};
   Meta infer(Inputs in) const;
 };
 
@@ -72,7 +72,7 @@ struct ScatterValueReduced : ScatterReduced {
   static constexpr Notation notation = "scatter";
   Scalar value;
   Str reduce;
-  static constexpr std::tuple fields{&ScatterValueReduced::dim, &ScatterValueReduced::value, &ScatterValueReduced::reduce};
+  static constexpr Fields fields{&ScatterValueReduced::dim, &ScatterValueReduced::value, &ScatterValueReduced::reduce};
   Meta infer(Inputs in) const;
 };
 
@@ -86,7 +86,7 @@ struct ScatterAdd : Op {
   static constexpr Layouts layouts = Layouts::any;
   static constexpr OutRule out{Out::exact};
   int64_t dim;
-  static constexpr std::tuple fields{&ScatterAdd::dim};
+  static constexpr Fields fields{&ScatterAdd::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -106,7 +106,7 @@ struct ScatterReduce : Op {
   int64_t dim;
   Str reduce;
   bool include_self;
-  static constexpr std::tuple fields{&ScatterReduce::dim, &ScatterReduce::reduce, &ScatterReduce::include_self};
+  static constexpr Fields fields{&ScatterReduce::dim, &ScatterReduce::reduce, &ScatterReduce::include_self};
   /// `reduce` by one name for each reduction: "max" is "amax", "min" is "amin".
   std::string_view reduction() const { return reduce == "max" ? "amax" : reduce == "min" ? "amin" : reduce.view(); }
   Meta infer(Inputs in) const;
@@ -126,7 +126,7 @@ struct IndexReduce : Op {
   int64_t dim;
   Str reduce;
   bool include_self;
-  static constexpr std::tuple fields{&IndexReduce::dim, &IndexReduce::reduce, &IndexReduce::include_self};
+  static constexpr Fields fields{&IndexReduce::dim, &IndexReduce::reduce, &IndexReduce::include_self};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

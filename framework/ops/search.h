@@ -13,7 +13,7 @@ struct SearchSorted : Op {
   static constexpr GradientRule gradient{.exists = false};
   bool out_int32, right;
   std::optional<Str> side;
-  static constexpr std::tuple fields{&SearchSorted::out_int32, &SearchSorted::right, &SearchSorted::side};
+  static constexpr Fields fields{&SearchSorted::out_int32, &SearchSorted::right, &SearchSorted::side};
   Meta infer(Inputs in) const;
 };
 
@@ -24,7 +24,7 @@ struct Bucketize : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{.takes = Out::exact, .no_numbers = 0b1};
   bool out_int32, right;
-  static constexpr std::tuple fields{&Bucketize::out_int32, &Bucketize::right};
+  static constexpr Fields fields{&Bucketize::out_int32, &Bucketize::right};
   Tensor compose(Inputs in) const;
 };
 
@@ -35,7 +35,7 @@ struct Isin : Op {
   static constexpr OutRule out{Out::exact};
   static constexpr GradientRule gradient{.exists = false};
   bool assume_unique, invert;
-  static constexpr std::tuple fields{&Isin::assume_unique, &Isin::invert};
+  static constexpr Fields fields{&Isin::assume_unique, &Isin::invert};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
@@ -48,7 +48,7 @@ struct Histc : Op {
   static constexpr GradientRule gradient{.exists = false};
   int64_t bins;
   Scalar min, max;
-  static constexpr std::tuple fields{&Histc::bins, &Histc::min, &Histc::max};
+  static constexpr Fields fields{&Histc::bins, &Histc::min, &Histc::max};
   Meta infer(Inputs in) const;
 };
 
@@ -59,7 +59,7 @@ struct HistogramEdges : Op {
   int64_t bins;
   std::optional<Floats> range;
   int64_t dim;
-  static constexpr std::tuple fields{&HistogramEdges::bins, &HistogramEdges::range, &HistogramEdges::dim};
+  static constexpr Fields fields{&HistogramEdges::bins, &HistogramEdges::range, &HistogramEdges::dim};
   Meta infer(Inputs in) const;
 };
 
@@ -70,7 +70,7 @@ struct HistogramCounts : Op {
   static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;  // as histogram_edges
   bool even, density;
-  static constexpr std::tuple fields{&HistogramCounts::even, &HistogramCounts::density};
+  static constexpr Fields fields{&HistogramCounts::even, &HistogramCounts::density};
   Meta infer(Inputs in) const;
 };
 
@@ -80,7 +80,7 @@ struct Histogram : Op {
   static constexpr auto doc = "Counts of input's elements, or sums of their weights, in the bins between the given edges.";
   static constexpr OutRule out{Out::exact, OutHistory::dropped};
   bool density;
-  static constexpr std::tuple fields{&Histogram::density};
+  static constexpr Fields fields{&Histogram::density};
   Tensors compose(Inputs in) const;
 };
 
@@ -92,7 +92,7 @@ struct HistogramBins : Op {
   int64_t bins;
   std::optional<Floats> range;
   bool density;
-  static constexpr std::tuple fields{&HistogramBins::bins, &HistogramBins::range, &HistogramBins::density};
+  static constexpr Fields fields{&HistogramBins::bins, &HistogramBins::range, &HistogramBins::density};
   Tensors compose(Inputs in) const;
 };
 
@@ -104,7 +104,7 @@ struct Histogramdd : Op {
   Dims bins;
   std::optional<Floats> range;
   bool density;
-  static constexpr std::tuple fields{&Histogramdd::bins, &Histogramdd::range, &Histogramdd::density};
+  static constexpr Fields fields{&Histogramdd::bins, &Histogramdd::range, &Histogramdd::density};
   Tensors compose(Inputs in) const;
 };
 
@@ -114,7 +114,7 @@ struct HistogramddEdges : Op {
   static constexpr auto doc = "Counts of points of D dims in the grid between the given edges, then the edges.";
   static constexpr Module module = Module::hidden;
   bool density;
-  static constexpr std::tuple fields{&HistogramddEdges::density};
+  static constexpr Fields fields{&HistogramddEdges::density};
   Tensors compose(Inputs in) const;
 };
 

@@ -17,7 +17,7 @@ struct SegmentReduce : Op {
   int64_t axis;
   bool unsafe;
   std::optional<Scalar> initial;
-  static constexpr std::tuple fields{&SegmentReduce::reduce, &SegmentReduce::axis, &SegmentReduce::unsafe, &SegmentReduce::initial};
+  static constexpr Fields fields{&SegmentReduce::reduce, &SegmentReduce::axis, &SegmentReduce::unsafe, &SegmentReduce::initial};
   Tensor compose(Inputs in) const;
 };
 
@@ -29,7 +29,7 @@ struct SegmentForward : Op {
   Str reduce;
   bool checked;
   std::optional<Scalar> initial;
-  static constexpr std::tuple fields{&SegmentForward::reduce, &SegmentForward::checked, &SegmentForward::initial};
+  static constexpr Fields fields{&SegmentForward::reduce, &SegmentForward::checked, &SegmentForward::initial};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -41,7 +41,7 @@ struct SegmentBackward : Op {
   static constexpr Module module = Module::hidden;
   Str reduce;
   std::optional<Scalar> initial;
-  static constexpr std::tuple fields{&SegmentBackward::reduce, &SegmentBackward::initial};
+  static constexpr Fields fields{&SegmentBackward::reduce, &SegmentBackward::initial};
   Meta infer(Inputs in) const;
 };
 

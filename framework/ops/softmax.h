@@ -13,7 +13,7 @@ struct Softmax : Op {
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Softmax::dim, &Softmax::dtype};
+  static constexpr Fields fields{&Softmax::dim, &Softmax::dtype};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -32,7 +32,7 @@ struct SoftmaxBackward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   int64_t dim;
-  static constexpr std::tuple fields{&SoftmaxBackward::dim};
+  static constexpr Fields fields{&SoftmaxBackward::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -46,7 +46,7 @@ struct LogSoftmax : Op {
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&LogSoftmax::dim, &LogSoftmax::dtype};
+  static constexpr Fields fields{&LogSoftmax::dim, &LogSoftmax::dtype};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -58,7 +58,7 @@ struct LogSoftmaxBackward : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   int64_t dim;
-  static constexpr std::tuple fields{&LogSoftmaxBackward::dim};
+  static constexpr Fields fields{&LogSoftmaxBackward::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -73,7 +73,7 @@ struct ScaledDotProductAttention : Op {
   bool is_causal;
   std::optional<double> scale;
   bool enable_gqa;
-  static constexpr std::tuple fields{&ScaledDotProductAttention::dropout_p, &ScaledDotProductAttention::is_causal,
+  static constexpr Fields fields{&ScaledDotProductAttention::dropout_p, &ScaledDotProductAttention::is_causal,
                                      &ScaledDotProductAttention::scale, &ScaledDotProductAttention::enable_gqa};
   Tensor compose(Inputs in) const;
 };

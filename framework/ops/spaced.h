@@ -23,7 +23,7 @@ struct EvenlySpaced : Op {
   int64_t steps;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&EvenlySpaced::steps, &EvenlySpaced::dtype, &EvenlySpaced::device};
+  static constexpr Fields fields{&EvenlySpaced::steps, &EvenlySpaced::dtype, &EvenlySpaced::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -41,7 +41,7 @@ struct LogSpaced : Op {
   double base;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&LogSpaced::steps, &LogSpaced::base, &LogSpaced::dtype, &LogSpaced::device};
+  static constexpr Fields fields{&LogSpaced::steps, &LogSpaced::base, &LogSpaced::dtype, &LogSpaced::device};
   Tensor compose(Inputs in) const;
 };
 
@@ -53,7 +53,7 @@ struct SpacedBetween : Op {
   int64_t steps;
   bool whole;
   DType dtype;
-  static constexpr std::tuple fields{&SpacedBetween::steps, &SpacedBetween::whole, &SpacedBetween::dtype};
+  static constexpr Fields fields{&SpacedBetween::steps, &SpacedBetween::whole, &SpacedBetween::dtype};
   Meta infer(Inputs in) const;
 };
 

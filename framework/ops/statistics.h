@@ -12,7 +12,7 @@ struct Cov : Op {
       "of a weight each (aweights). Shape: (variables, variables), () for one. RuntimeError for negative weights and those that sum to 0.";
   static constexpr OutRule out{Out::none};
   int64_t correction;
-  static constexpr std::tuple fields{&Cov::correction};
+  static constexpr Fields fields{&Cov::correction};
   Tensor compose(Inputs in) const;
 };
 

@@ -20,7 +20,7 @@ struct Stft : Op {
   Str pad_mode;
   bool normalized;
   std::optional<bool> onesided, return_complex, align_to_window;
-  static constexpr std::tuple fields{&Stft::n_fft, &Stft::hop_length, &Stft::win_length, &Stft::center, &Stft::pad_mode,
+  static constexpr Fields fields{&Stft::n_fft, &Stft::hop_length, &Stft::win_length, &Stft::center, &Stft::pad_mode,
                                      &Stft::normalized, &Stft::onesided, &Stft::return_complex, &Stft::align_to_window};
   Tensor compose(Inputs in) const;
 };
@@ -40,7 +40,7 @@ struct Istft : Op {
   std::optional<bool> onesided;
   std::optional<int64_t> length;
   bool return_complex;
-  static constexpr std::tuple fields{&Istft::n_fft, &Istft::hop_length, &Istft::win_length, &Istft::center, &Istft::normalized,
+  static constexpr Fields fields{&Istft::n_fft, &Istft::hop_length, &Istft::win_length, &Istft::center, &Istft::normalized,
                                      &Istft::onesided, &Istft::length, &Istft::return_complex};
   Tensor compose(Inputs in) const;
 };

@@ -11,7 +11,7 @@ struct Nanmean : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&Nanmean::dim, &Nanmean::keepdim, &Nanmean::dtype};
+  static constexpr Fields fields{&Nanmean::dim, &Nanmean::keepdim, &Nanmean::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -20,7 +20,7 @@ struct CountNonzero : Op {
   static constexpr auto doc = "How many elements over dim are not zero, int64.";
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
-  static constexpr std::tuple fields{&CountNonzero::dim};
+  static constexpr Fields fields{&CountNonzero::dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -30,7 +30,7 @@ struct Aminmax : Op {
   static constexpr OutRule out{Out::exact};
   std::optional<int64_t> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&Aminmax::dim, &Aminmax::keepdim};
+  static constexpr Fields fields{&Aminmax::dim, &Aminmax::keepdim};
   Tensors compose(Inputs in) const;
 };
 
@@ -39,7 +39,7 @@ struct Dist : Op {
   static constexpr auto doc = "p-norm of input - other.";
   static constexpr OutRule out{Out::none};
   Scalar p;
-  static constexpr std::tuple fields{&Dist::p};
+  static constexpr Fields fields{&Dist::p};
   Tensor compose(Inputs in) const;
 };
 
@@ -52,7 +52,7 @@ struct Renorm : Op {
   Scalar p;
   int64_t dim;
   Scalar maxnorm;
-  static constexpr std::tuple fields{&Renorm::p, &Renorm::dim, &Renorm::maxnorm};
+  static constexpr Fields fields{&Renorm::p, &Renorm::dim, &Renorm::maxnorm};
   Tensor compose(Inputs in) const;
 };
 

@@ -230,7 +230,7 @@ struct Polygamma : Pointwise<Polygamma, Rule::floating> {
   static constexpr auto doc = "The n-th derivative of digamma.";
   static constexpr Save saves{.inputs = 0b1};
   int64_t n;
-  static constexpr std::tuple fields{&Polygamma::n};
+  static constexpr Fields fields{&Polygamma::n};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -256,7 +256,7 @@ struct Round : Pointwise<Round, Rule::promote> {
   static constexpr auto doc = "Nearest integer, halves to even, at the given number of decimals.";
   static constexpr OutRule out{Out::same};
   std::optional<int64_t> decimals;  // given, even as 0, no integers are taken
-  static constexpr std::tuple fields{&Round::decimals};
+  static constexpr Fields fields{&Round::decimals};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -293,7 +293,7 @@ struct Logit : Pointwise<Logit, Rule::floating> {
   static constexpr Held held = Held::own;
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> eps;
-  static constexpr std::tuple fields{&Logit::eps};
+  static constexpr Fields fields{&Logit::eps};
   bool rounds(Inputs, const Meta& m) const { return eps && is_reduced(m.dtype); }
   void round(Tensors& in, const Meta& m);
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -305,7 +305,7 @@ struct LogitBackward : Pointwise<LogitBackward, Rule::floating> {
   static constexpr Module module = Module::hidden;
   static constexpr Held held = Held::own;
   std::optional<double> eps;
-  static constexpr std::tuple fields{&LogitBackward::eps};
+  static constexpr Fields fields{&LogitBackward::eps};
   bool rounds(Inputs in, const Meta& m) const { return (eps && *eps >= 0 && is_reduced(m.dtype)) || Pointwise::rounds(in, m); }
   void round(Tensors& in, const Meta& m) {
     Pointwise::round(in, m);
@@ -345,7 +345,7 @@ struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan, posinf, neginf;
-  static constexpr std::tuple fields{&NanToNum::nan, &NanToNum::posinf, &NanToNum::neginf};
+  static constexpr Fields fields{&NanToNum::nan, &NanToNum::posinf, &NanToNum::neginf};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -13,7 +13,7 @@ struct PowerNorm : Op {
   double p;
   Dims dim;
   bool keepdim;
-  static constexpr std::tuple fields{&PowerNorm::p, &PowerNorm::dim, &PowerNorm::keepdim};
+  static constexpr Fields fields{&PowerNorm::p, &PowerNorm::dim, &PowerNorm::keepdim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -28,7 +28,7 @@ struct VectorNorm : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&VectorNorm::ord, &VectorNorm::dim, &VectorNorm::keepdim, &VectorNorm::dtype};
+  static constexpr Fields fields{&VectorNorm::ord, &VectorNorm::dim, &VectorNorm::keepdim, &VectorNorm::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -42,7 +42,7 @@ struct PowerSum : Op {
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
-  static constexpr std::tuple fields{&PowerSum::ord, &PowerSum::dim, &PowerSum::keepdim, &PowerSum::dtype};
+  static constexpr Fields fields{&PowerSum::ord, &PowerSum::dim, &PowerSum::keepdim, &PowerSum::dtype};
   Tensor compose(Inputs in) const;
 };
 
@@ -53,7 +53,7 @@ struct PairwiseDistance : Op {
   static constexpr OutRule out{Out::none};
   double p, eps;
   bool keepdim;
-  static constexpr std::tuple fields{&PairwiseDistance::p, &PairwiseDistance::eps, &PairwiseDistance::keepdim};
+  static constexpr Fields fields{&PairwiseDistance::p, &PairwiseDistance::eps, &PairwiseDistance::keepdim};
   Tensor compose(Inputs in) const;
 };
 
@@ -63,7 +63,7 @@ struct CosineSimilarity : Op {
   static constexpr OutRule out{Out::none};
   int64_t dim;
   double eps;
-  static constexpr std::tuple fields{&CosineSimilarity::dim, &CosineSimilarity::eps};
+  static constexpr Fields fields{&CosineSimilarity::dim, &CosineSimilarity::eps};
   Tensor compose(Inputs in) const;
 };
 

@@ -26,7 +26,7 @@ struct Allclose : Op {
   static constexpr OutRule out{Out::none};
   double rtol, atol;
   bool equal_nan;
-  static constexpr std::tuple fields{&Allclose::rtol, &Allclose::atol, &Allclose::equal_nan};
+  static constexpr Fields fields{&Allclose::rtol, &Allclose::atol, &Allclose::equal_nan};
   Tensor compose(Inputs in) const;
 };
 

@@ -13,7 +13,7 @@ struct View : ViewOp {
   static constexpr auto doc = "The same elements in another shape, without a copy; -1 is inferred. RuntimeError when strides forbid it.";
   static constexpr Module module = Module::method;
   Dims size;
-  static constexpr std::tuple fields{&View::size};
+  static constexpr Fields fields{&View::size};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -26,7 +26,7 @@ struct ViewDtype : ViewOp {
   static constexpr Module module = Module::method;
   static constexpr GradientRule gradient{.exists = false};
   DType dtype;
-  static constexpr std::tuple fields{&ViewDtype::dtype};
+  static constexpr Fields fields{&ViewDtype::dtype};
   Geometry geometry(Inputs in) const;
 };
 
@@ -35,7 +35,7 @@ struct Transpose : ViewOp {
   static constexpr auto doc = "Two axes exchanged.";
   static constexpr InplaceRule inplace{.offered = true};
   int64_t dim0, dim1;
-  static constexpr std::tuple fields{&Transpose::dim0, &Transpose::dim1};
+  static constexpr Fields fields{&Transpose::dim0, &Transpose::dim1};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -56,7 +56,7 @@ struct Permute : ViewOp {
   static constexpr Signature signature = "permute(input: Tensor, *dims: int) -> Tensor";
   static constexpr auto doc = "Axes in the given order.";
   Dims dims;
-  static constexpr std::tuple fields{&Permute::dims};
+  static constexpr Fields fields{&Permute::dims};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -68,7 +68,7 @@ struct Expand : ViewOp {
   static constexpr Module module = Module::method;
   Dims size;
   bool implicit;
-  static constexpr std::tuple fields{&Expand::size, &Expand::implicit};
+  static constexpr Fields fields{&Expand::size, &Expand::implicit};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -77,7 +77,7 @@ struct Select : ViewOp {
   static constexpr Signature signature = "select(input: Tensor, dim: int, index: int) -> Tensor";
   static constexpr auto doc = "One slice along dim, the axis removed.";
   int64_t dim, index;
-  static constexpr std::tuple fields{&Select::dim, &Select::index};
+  static constexpr Fields fields{&Select::dim, &Select::index};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -87,7 +87,7 @@ struct Slice : ViewOp {
   static constexpr auto doc = "Every step-th index from start to end along dim; bounds clamp as in Python.";
   static constexpr Module module = Module::hidden;
   int64_t dim, start, end, step;
-  static constexpr std::tuple fields{&Slice::dim, &Slice::start, &Slice::end, &Slice::step};
+  static constexpr Fields fields{&Slice::dim, &Slice::start, &Slice::end, &Slice::step};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -97,7 +97,7 @@ struct Squeeze : ViewOp {
   static constexpr auto doc = "Axes of size 1 removed: all, or those named.";
   static constexpr InplaceRule inplace{.offered = true};
   std::optional<Dims> dim;
-  static constexpr std::tuple fields{&Squeeze::dim};
+  static constexpr Fields fields{&Squeeze::dim};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -107,7 +107,7 @@ struct Unsqueeze : ViewOp {
   static constexpr auto doc = "A new axis of size 1 at dim.";
   static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
-  static constexpr std::tuple fields{&Unsqueeze::dim};
+  static constexpr Fields fields{&Unsqueeze::dim};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -119,7 +119,7 @@ struct AsStrided : ViewOp {
   static constexpr InplaceRule inplace{.offered = true};
   Dims size, stride;
   std::optional<int64_t> storage_offset;
-  static constexpr std::tuple fields{&AsStrided::size, &AsStrided::stride, &AsStrided::storage_offset};
+  static constexpr Fields fields{&AsStrided::size, &AsStrided::stride, &AsStrided::storage_offset};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -129,7 +129,7 @@ struct Diagonal : ViewOp {
       "diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor";
   static constexpr auto doc = "The diagonal of two axes as a new last axis.";
   int64_t offset, dim1, dim2;
-  static constexpr std::tuple fields{&Diagonal::offset, &Diagonal::dim1, &Diagonal::dim2};
+  static constexpr Fields fields{&Diagonal::offset, &Diagonal::dim1, &Diagonal::dim2};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -139,7 +139,7 @@ struct Unfold : ViewOp {
   static constexpr auto doc = "All windows of `size` along a dimension as a new last axis.";
   static constexpr Module module = Module::method;
   int64_t dimension, size, step;
-  static constexpr std::tuple fields{&Unfold::dimension, &Unfold::size, &Unfold::step};
+  static constexpr Fields fields{&Unfold::dimension, &Unfold::size, &Unfold::step};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -149,7 +149,7 @@ struct Reshape : Op {
   static constexpr Signature signature = "reshape(input: Tensor, *shape: int) -> Tensor";
   static constexpr auto doc = "The same elements in another shape: a view where strides allow it, else a copy.";
   Dims shape;
-  static constexpr std::tuple fields{&Reshape::shape};
+  static constexpr Fields fields{&Reshape::shape};
   Tensor compose(Inputs in) const;
 };
 
@@ -157,7 +157,7 @@ struct Flatten : Op {
   static constexpr Signature signature = "flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor";
   static constexpr auto doc = "Axes start_dim to end_dim made one.";
   int64_t start_dim, end_dim;
-  static constexpr std::tuple fields{&Flatten::start_dim, &Flatten::end_dim};
+  static constexpr Fields fields{&Flatten::start_dim, &Flatten::end_dim};
   Tensor compose(Inputs in) const;
 };
 
@@ -166,7 +166,7 @@ struct Unflatten : Op {
   static constexpr auto doc = "Axis dim split into sizes, one of which may be -1.";
   int64_t dim;
   Dims sizes;
-  static constexpr std::tuple fields{&Unflatten::dim, &Unflatten::sizes};
+  static constexpr Fields fields{&Unflatten::dim, &Unflatten::sizes};
   Tensor compose(Inputs in) const;
 };
 
@@ -174,7 +174,7 @@ struct Narrow : Op {
   static constexpr Signature signature = "narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor";
   static constexpr auto doc = "`length` indices from start along dim.";
   int64_t dim, start, length;
-  static constexpr std::tuple fields{&Narrow::dim, &Narrow::start, &Narrow::length};
+  static constexpr Fields fields{&Narrow::dim, &Narrow::start, &Narrow::length};
   Tensor compose(Inputs in) const;
 };
 
@@ -183,7 +183,7 @@ struct NarrowTensor : Op {
   static constexpr auto doc = "As narrow, from a 0-d integer tensor on.";
   int64_t dim;
   int64_t length;
-  static constexpr std::tuple fields{&NarrowTensor::dim, &NarrowTensor::length};
+  static constexpr Fields fields{&NarrowTensor::dim, &NarrowTensor::length};
   Tensor compose(Inputs in) const;
 };
 
@@ -192,7 +192,7 @@ struct Movedim : Op {
       "movedim(input: Tensor, source: int | list[int], destination: int | list[int]) -> Tensor";
   static constexpr auto doc = "Axes moved from source to destination, the others in order.";
   Dims source, destination;
-  static constexpr std::tuple fields{&Movedim::source, &Movedim::destination};
+  static constexpr Fields fields{&Movedim::source, &Movedim::destination};
   Tensor compose(Inputs in) const;
 };
 
@@ -200,7 +200,7 @@ struct Unbind : Op {
   static constexpr Signature signature = "unbind(input: Tensor, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "All slices along dim.";
   int64_t dim;
-  static constexpr std::tuple fields{&Unbind::dim};
+  static constexpr Fields fields{&Unbind::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -209,7 +209,7 @@ struct Split : Op {
   static constexpr auto doc = "Views of split_size indices along dim, the last one smaller when it does not divide.";
   static constexpr CallRule calling{.numpy_names = false};
   int64_t split_size, dim;
-  static constexpr std::tuple fields{&Split::split_size, &Split::dim};
+  static constexpr Fields fields{&Split::split_size, &Split::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -220,7 +220,7 @@ struct SplitSizes : Op {
   static constexpr CallRule calling{.numpy_names = false};
   Places sizes;
   int64_t dim;
-  static constexpr std::tuple fields{&SplitSizes::sizes, &SplitSizes::dim};
+  static constexpr Fields fields{&SplitSizes::sizes, &SplitSizes::dim};
   Tensors compose(Inputs in) const;
 };
 
@@ -238,7 +238,7 @@ struct Chunk : Op {
   static constexpr Signature signature = "chunk(input: Tensor, chunks: int, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "At most `chunks` views of equal size along dim, the last one smaller.";
   int64_t chunks, dim;
-  static constexpr std::tuple fields{&Chunk::chunks, &Chunk::dim};
+  static constexpr Fields fields{&Chunk::chunks, &Chunk::dim};
   Tensors compose(Inputs in) const;
 };
 

@@ -10,7 +10,7 @@ struct ChannelShuffle : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t groups;
-  static constexpr std::tuple fields{&ChannelShuffle::groups};
+  static constexpr Fields fields{&ChannelShuffle::groups};
   Tensor compose(Inputs in) const;
 };
 
@@ -20,7 +20,7 @@ struct PixelShuffle : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t upscale_factor;
-  static constexpr std::tuple fields{&PixelShuffle::upscale_factor};
+  static constexpr Fields fields{&PixelShuffle::upscale_factor};
   Tensor compose(Inputs in) const;
 };
 
@@ -30,7 +30,7 @@ struct PixelUnshuffle : Op {
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   int64_t downscale_factor;
-  static constexpr std::tuple fields{&PixelUnshuffle::downscale_factor};
+  static constexpr Fields fields{&PixelUnshuffle::downscale_factor};
   Tensor compose(Inputs in) const;
 };
 
@@ -43,7 +43,7 @@ struct ConvTbc : Op {
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::none};
   int64_t pad;
-  static constexpr std::tuple fields{&ConvTbc::pad};
+  static constexpr Fields fields{&ConvTbc::pad};
   Tensor compose(Inputs in) const;
 };
 

@@ -14,7 +14,7 @@ struct Window : Factory {
   bool periodic;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Window::window_length, &Window::periodic, &Window::dtype, &Window::device};
+  static constexpr Fields fields{&Window::window_length, &Window::periodic, &Window::dtype, &Window::device};
 };
 template <class Derived> struct Named : Window {
   Meta infer(Inputs) const { return window_meta(Derived::signature.name, window_length, dtype, device); }
@@ -45,7 +45,7 @@ struct HammingWindow : Named<HammingWindow> {
   static constexpr auto doc = "alpha - beta cos(x) over one turn. Shape: (window_length,).";
   static constexpr Notation notation = "fill";
   double alpha, beta;
-  static constexpr std::tuple fields{&HammingWindow::window_length, &HammingWindow::periodic, &HammingWindow::alpha, &HammingWindow::beta,
+  static constexpr Fields fields{&HammingWindow::window_length, &HammingWindow::periodic, &HammingWindow::alpha, &HammingWindow::beta,
                                      &HammingWindow::dtype, &HammingWindow::device};
 };
 struct KaiserWindow : Named<KaiserWindow> {
@@ -55,7 +55,7 @@ struct KaiserWindow : Named<KaiserWindow> {
   static constexpr auto doc = "i0(beta sqrt(1 - x^2)) / i0(beta) for x from -1 to 1. Shape: (window_length,).";
   static constexpr Notation notation = "fill";
   double beta;
-  static constexpr std::tuple fields{&KaiserWindow::window_length, &KaiserWindow::periodic, &KaiserWindow::beta, &KaiserWindow::dtype,
+  static constexpr Fields fields{&KaiserWindow::window_length, &KaiserWindow::periodic, &KaiserWindow::beta, &KaiserWindow::dtype,
                                      &KaiserWindow::device};
 };
 
@@ -83,7 +83,7 @@ template <class Derived> struct Centred : Factory {
   double center, width;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  static constexpr std::tuple fields{&Centred::window_length, &Centred::center, &Centred::width, &Centred::dtype, &Centred::device};
+  static constexpr Fields fields{&Centred::window_length, &Centred::center, &Centred::width, &Centred::dtype, &Centred::device};
   Meta infer(Inputs) const { return window_meta(Derived::signature.name, window_length, dtype, device); }
 };
 struct ExponentialWindow : Centred<ExponentialWindow> {
