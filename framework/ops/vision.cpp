@@ -17,20 +17,27 @@ void check_picture(const Tensor& x) {
   check(x.ndim() != 5 || !suggests_channels_last(x.sizes(), x.strides()), "Unsupported memory format. Supports only ChannelsLast, Contiguous");
 }
 
-// `x` with its last axes split into `parts`, of which each of `joined` makes an axis of the result. It lies as x suggests: where channels lie
-// last, the axis that comes first, theirs, is made behind the others.
-Tensor regrouped(const Tensor& x, const Dims& parts, const std::vector<Dims>& joined) {
-  const int n = int(joined.size()), lead = x.ndim() - n;
+// `x` with each of its last axes split into `parts`, numbered through, of which each of `joined` makes an axis of the result. Channels that lie
+// last are split and joined there: the result lies as x suggests, and its gradient as what comes back.
+Tensor regrouped(const Tensor& x, const std::vector<Dims>& parts, const std::vector<Dims>& joined) {
+  const int n = int(parts.size()), lead = x.ndim() - n;
   const bool channels_last = (x.ndim() == 4 || x.ndim() == 5) && suggests_channels_last(x.sizes(), x.strides());
-  Dims split, order, sizes;
+  Dims split, order, sizes, place, first;  // place: where a part stands among the split axes; first: the number of an axis's first one
+  for (const Dims& axis : parts) {
+    first.push(place.n);
+    for (int i = 0; i < axis.n; i++) place.push(0);
+  }
   for (int d = 0; d < lead; d++) split.push(x.sizes()[d]), order.push(d), sizes.push(x.sizes()[d]);
-  for (int64_t size : parts) split.push(size);
+  auto in_order = [&](int i) { return (i + channels_last) % n; };
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < parts[size_t(in_order(i))].n; k++) place[int(first[in_order(i)]) + k] = split.n, split.push(parts[size_t(in_order(i))][k]);
   for (int i = 0; i < n; i++) {
     int64_t size = 1;
-    for (int64_t part : joined[size_t((i + channels_last) % n)]) order.push(lead + part), size *= parts[int(part)];
+    for (int64_t part : joined[size_t(in_order(i))]) order.push(place[int(part)]), size *= split[int(place[int(part)])];
     sizes.push(size);
   }
-  const Tensor r = fn::reshape(fn::clone(fn::permute(fn::reshape(x, split), order), MemoryFormat::contiguous), sizes);
+  const Tensor from = channels_last ? fn::movedim(x, Dims{lead}, Dims{-1}) : x;
+  const Tensor r = fn::reshape(fn::clone(fn::permute(fn::reshape(from, split), order), MemoryFormat::contiguous), sizes);
   return channels_last ? fn::movedim(r, Dims{-1}, Dims{lead}) : r;
 }
 
@@ -42,9 +49,8 @@ Tensor ChannelShuffle::compose(Inputs in) const {
   check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:", groups);
   int64_t channels = x.sizes()[1];
   check(channels % groups == 0, "Number of channels must be divisible by groups. Got ", channels, " channels and ", groups, " groups.");
-  Dims parts{groups, channels / groups};
-  std::vector<Dims> joined{{1, 0}};
-  for (int d = 2; d < x.ndim(); d++) parts.push(x.sizes()[d]), joined.push_back({d});
+  std::vector<Dims> parts{{groups, channels / groups}}, joined{{1, 0}};
+  for (int d = 2; d < x.ndim(); d++) parts.push_back({x.sizes()[d]}), joined.push_back({d});
   return regrouped(x, parts, joined);
 }
 
@@ -59,7 +65,7 @@ Tensor PixelShuffle::compose(Inputs in) const {
   check(c % square == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
         "input.size(-3)=", c, " is not divisible by ", square);
   check_picture(x);
-  return regrouped(x, {c / square, r, r, h, w}, {{0}, {3, 1}, {4, 2}});
+  return regrouped(x, {{c / square, r, r}, {h}, {w}}, {{0}, {3, 1}, {4, 2}});
 }
 
 Tensor PixelUnshuffle::compose(Inputs in) const {
@@ -72,7 +78,7 @@ Tensor PixelUnshuffle::compose(Inputs in) const {
   check(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=", w, " is not divisible by ", r);
   check_picture(x);
   if (x.numel() == 0) return fn::clone(x);  // as PyTorch, which leaves the shape of nothing as it is
-  return regrouped(x, {c, h / r, r, w / r, r}, {{0, 2, 4}, {1}, {3}});
+  return regrouped(x, {{c}, {h / r, r}, {w / r, r}}, {{0, 2, 4}, {1}, {3}});
 }
 
 Tensor ConvTbc::compose(Inputs in) const {

@@ -19,6 +19,12 @@ def test_shuffles_are_copies(name):
             assert_same(lambda t, x: getattr(t.nn.functional, name)(x.transpose(2, 3), n), X)
 
 
+@pytest.mark.parametrize("name, n", [("channel_shuffle", 2), ("pixel_shuffle", 2), ("pixel_unshuffle", 3)])
+def test_gradients_of_shuffles_lie_as_what_comes_back(name, n):
+    x = X.detach().contiguous(memory_format=torch.channels_last).requires_grad_()
+    assert_same(lambda t, x: t.autograd.grad(getattr(t.nn.functional, name)(x, n), x, getattr(t.nn.functional, name)(x.detach(), n)), x)
+
+
 def test_conv_tbc():
     x, w, b = (torch.randn(s, generator=torch.manual_seed(1), requires_grad=True) for s in ((4, 2, 3), (2, 3, 5), (5,)))
     for pad in (0, 1, 3, -1):
