@@ -36,7 +36,6 @@ void init_factories(py::module_& m) {
     resize_to(t, sizes, stride, format);
     return o;
   }, py::arg("tensor"), py::arg("size"), py::arg("stride") = none, py::arg("memory_format") = none);
-  m.def("_suggested_format", suggested_format);
   // The writes that filled a new tensor do not count: nobody can have saved it before.
   m.def("_as_new", [](const Tensor& t) {
     t->storage->version = 0;

@@ -9,12 +9,14 @@
 #include "framework/binding/op_function.h"
 #include "framework/binding/operators.h"
 #include "framework/binding/rules.h"
+#include "framework/binding/to.h"
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
+#include "framework/ops/resize.h"
 #include "framework/ops/view.h"
 
 namespace py = pybind11;
@@ -255,10 +257,6 @@ MemoryFormat format_argument(const char* name, PyObject* const* args, Py_ssize_t
   }
   return format;
 }
-bool is_dense_in(const Tensor& t, MemoryFormat format) {
-  if (format == MemoryFormat::contiguous || format == MemoryFormat::preserve) return t.is_contiguous();
-  return t.ndim() == (format == MemoryFormat::channels_last ? 4 : 5) && is_channels_last(t.sizes(), t.strides());
-}
 PyObject* m_is_contiguous(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* names) {
   return guarded([&] { return PyBool_FromLong(is_dense_in(unwrap(o), format_argument("is_contiguous", a, n, names))); });
 }
@@ -322,6 +320,8 @@ PyMethodDef methods[] = {
     {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},
     {"is_contiguous", (PyCFunction)(void*)m_is_contiguous, METH_FASTCALL | METH_KEYWORDS, "Are the elements dense in the given memory format?"},
     {"contiguous", (PyCFunction)(void*)m_contiguous, METH_FASTCALL | METH_KEYWORDS, "The tensor itself when dense in the memory format, else a copy."},
+    {"to", (PyCFunction)(void*)to_method, METH_FASTCALL | METH_KEYWORDS,
+     "self in another dtype, device or memory format; self itself when nothing changes and copy is False."},
     {"_storage_ptr", m_storage_ptr, METH_NOARGS, "Identity of the storage."},
     {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
     {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},

@@ -12,6 +12,11 @@ MemoryFormat suggested_format(const Tensor& t) {
   return t.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d;
 }
 
+bool is_dense_in(const Tensor& t, MemoryFormat format) {
+  if (format == MemoryFormat::contiguous || format == MemoryFormat::preserve) return t.is_contiguous();
+  return t.ndim() == (format == MemoryFormat::channels_last ? 4 : 5) && is_channels_last(t.sizes(), t.strides());
+}
+
 void resize_to(const Tensor& t, const Dims& sizes, std::optional<Dims> strides, std::optional<MemoryFormat> format) {
   if (format) {
     const Meta m = in_format({sizes, t.dtype(), t.device()}, format, "resize_");

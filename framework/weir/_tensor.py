@@ -3,17 +3,15 @@ import copy
 import copyreg
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _suggested_format, _warn_once, bool as _bool, device as Device,
-                   dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
+                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, dtype as DType, ops)
 
 from . import _types as T
 
 _torch, _hidden = ops["torch"], ops["hidden"]
-_copy, _clone, _to_dtype = ops["method"]["copy"], _torch["clone"], _hidden["to_dtype"]
+_copy, _to_dtype = ops["method"]["copy"], _hidden["to_dtype"]
 
 
 type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
-_python_bool = type_of(True)
 
 
 class RemovableHandle:
@@ -32,78 +30,6 @@ class RemovableHandle:
 
     def __exit__(self, *exc):
         self.remove()
-
-
-_CPU = (Device("cpu"), "cpu")
-_PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64, complex: T.complex128}
-
-
-def _target(args, dtype, device, non_blocking, copy):
-    """(dtype, device, non_blocking, copy) from what PyTorch takes in order: a dtype, a device, both, a tensor or a number
-    as a model; then the two flags. Source: torch.Tensor.to."""
-    rest = list(args)
-    first = rest.pop(0) if rest else None
-    if isinstance(first, DType) or first in _PYTHON_DTYPES:
-        dtype = _PYTHON_DTYPES.get(first, first)
-    elif isinstance(first, Tensor):
-        dtype, device = first.dtype, first.device
-    elif isinstance(first, (str, Device)):
-        device = first
-    elif type_of(first) in _PYTHON_DTYPES:
-        if type_of(first) is int and not rest:  # alone it names a device
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        dtype = _PYTHON_DTYPES[type_of(first)]
-    elif getattr(type_of(first), "__module__", None) == "numpy" and hasattr(first, "dtype") and not hasattr(first, "__len__"):
-        # A scalar of NumPy's that is no Python number stands for a tensor, of float64 or int64; a whole one alone for a device.
-        whole = first.dtype.kind in "iu"
-        if whole and not rest:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        dtype = T.int64 if whole else T.float64
-    elif first is not None:
-        raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
-    for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
-        if not isinstance(flag, _python_bool):
-            raise TypeError(f"to(): argument '{name}' must be bool, not {type_of(flag).__name__}")
-    if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)):
-        named = rest[0]
-        if named is None or isinstance(named, DType) or named in _PYTHON_DTYPES:
-            rest.pop(0)
-            dtype = _PYTHON_DTYPES.get(named, named) or dtype
-        elif first is None or isinstance(first, (str, Device)):  # behind which no flag stands yet
-            raise TypeError(f"to() received an invalid combination of arguments: ({', '.join(type_of(x).__name__ for x in args)})")
-    twice = len(rest) > 0 and non_blocking or len(rest) > 1 and copy
-    if twice or len(rest) > 2 or not all(isinstance(x, _python_bool) for x in rest):
-        raise TypeError("to() received an invalid combination of arguments: "
-                        f"({', '.join(type_of(x).__name__ for x in args)})")
-    dtype = _PYTHON_DTYPES.get(dtype, dtype)
-    return dtype, device, rest[0] if rest else non_blocking, rest[1] if len(rest) > 1 else copy
-
-
-def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
-    """self in another dtype, device or memory format; self itself when nothing changes and copy is False."""
-    if len(args) == 1 and dtype is device is memory_format is None and copy is False and isinstance(non_blocking, _python_bool):  # most calls
-        first = args[0]
-        if isinstance(first, DType):
-            return self if first is self.dtype else _to_dtype(self, first)
-        if isinstance(first, (str, Device)) and first in _CPU and self.device in _CPU:
-            return self
-    dtype, device, non_blocking, copy = _target(args, dtype, device, non_blocking, copy)
-    r = self
-    if device is not None:
-        target = Device(device)
-        if target.type != self.device.type:
-            if target.type == "cpu":
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            return _torch["empty_like"](self, dtype=dtype, device=target)  # refuses a device that is not built
-    if dtype is not None and dtype is not self.dtype:
-        r = _to_dtype(r, dtype)
-    if memory_format not in (None, preserve_format):
-        if r is self and not copy:
-            same = memory_format == _suggested_format(r)
-        else:  # a copy has the very strides of the format; those of axes of size 1 may be others
-            same = r.is_contiguous(memory_format=memory_format) and 1 not in r.shape
-        r = r if same else _clone(r, memory_format=memory_format)
-    return _clone(r) if copy and r is self else r
 
 
 def type(self, dtype=None, non_blocking=False):
@@ -415,7 +341,7 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
+    type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
@@ -423,7 +349,7 @@ _methods = dict(
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
-    bool=_cast(_bool), chalf=_cast(T.complex32), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
+    bool=_cast(_bool), chalf=_cast(T.complex32), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self.to("cpu", memory_format=memory_format), is_cuda=property(lambda self: False),
     is_sparse=property(lambda self: False), is_meta=property(lambda self: self.device.type == "meta"),
     is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
     itemsize=property(lambda self: self.dtype.itemsize),

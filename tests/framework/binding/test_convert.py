@@ -30,14 +30,6 @@ def test_a_tensor_without_data_has_no_numbers():
             t.empty(3, device="meta").tolist()
 
 
-@pytest.mark.parametrize("t", [weir, torch])
-def test_what_is_on_the_device_already_is_not_copied(t):
-    x = t.ones(2)
-    assert x.to("cpu") is x and x.to(t.device("cpu")) is x and x.to("cpu", non_blocking=True) is x and x.to(t.float32) is x
-    assert x.to("cpu", copy=True) is not x and x.to("meta").is_meta and t.ones(1, device="meta").is_meta
-    with pytest.raises(NotImplementedError):
-        t.ones(1, device="meta").to("cpu")
-
 
 def test_bytes_seen_as_truth_are_true_or_false():
     assert weir.tensor([128, 0, 1, 255], dtype=weir.uint8).view(weir.bool).tolist() == [True, False, True, True]
