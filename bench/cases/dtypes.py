@@ -22,6 +22,8 @@ CASES = [
     dtypes("round", "512x500 float64", [tensor(512, 500, dtype="float64")]),
     dtypes("floor_divide", "512x500 uint8 by 7", [PIXELS], [{"input": 0}, 7]),
     dtypes("remainder", "512x500 int32", [LABELS], [{"input": 0}, 7]),
+    *(dtypes(f"bitwise_{way}_shift", f"512x500 {of}", [tensor(512, 500, dtype=of, fill="below:8")] * 2)
+      for way, of in (("left", "uint8"), ("right", "uint8"), ("left", "int32"), ("right", "int64"))),
     dtypes("sum", "512x500 bool dim 1", [TRUTHS], [{"input": 0}, 1], out=512),
     dtypes("sum", "512x500 float16 dim 0", [HALF], [{"input": 0}, 0], out=500),
     dtypes("softmax", "512x500 float16 dim 0", [HALF], [{"input": 0}, 0]),

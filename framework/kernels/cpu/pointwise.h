@@ -31,10 +31,35 @@ template <class Op, class T> T missing(int input) {
   }
 }
 
+/// `of` two vectors of whole numbers lane by lane, for what the machine has for lanes of 32 bits only: shorter ones go there as halves of wider ones.
+template <class V, class F> V in_wider_lanes(V a, V b, F of) {
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (sizeof(T) >= 4) {
+    return of(a, b);
+  } else {
+    using Wide = std::conditional_t<std::is_signed_v<T>, std::conditional_t<sizeof(T) == 1, int16_t, int32_t>, std::conditional_t<sizeof(T) == 1, uint16_t, uint32_t>>;
+    typedef Wide W __attribute__((vector_size(sizeof(V))));
+    constexpr int bits = 8 * sizeof(T);
+    const W low = in_wider_lanes((W)a << bits >> bits, (W)b << bits >> bits, of), high = in_wider_lanes((W)a >> bits, (W)b >> bits, of);
+    return (V)((low & Wide((1 << bits) - 1)) | (high << bits));
+  }
+}
+template <class T> concept Narrow = std::is_integral_v<T> && sizeof(T) < 8;
+template <class T> constexpr T kLastBit = 8 * sizeof(T) - 1;
+template <Narrow T> Vec<T> formula(const ShiftLeft&, Vec<T> a, Vec<T> b) {
+  const Mask<T> within = (b >= Vec<T>(0)) & (b <= Vec<T>(kLastBit<T>));
+  return where(within, Vec<T>(in_wider_lanes(a.v, where(within, b, Vec<T>(0)).v, [](auto x, auto n) { return x << n; })), Vec<T>(0));
+}
+template <Narrow T> Vec<T> formula(const ShiftRight&, Vec<T> a, Vec<T> b) {
+  const Vec<T> last(kLastBit<T>), most = where((b >= Vec<T>(0)) & (b <= last), b, last);
+  const Vec<T> r(in_wider_lanes(a.v, most.v, [](auto x, auto n) { return x >> n; }));
+  return std::is_signed_v<T> ? r : where(most == b, r, Vec<T>(0));  // of which the last bit would be left
+}
+
 /// Ops whose low bits depend on the low bits of their operands only, or that compare or choose: arithmetic of small integers
 /// gives what int64 gives, faster and without casts.
 using NarrowOps = OpList<Neg, Abs, Sign, Sgn, Square, LogicalNot, BitwiseNotInt, Floor, Ceil, Trunc, Round, Isnan, Isinf, Isfinite, Signbit, Relu, Add, Sub, Mul,
-    Maximum, Minimum, Fmax, Fmin, BitwiseAnd, BitwiseOr, BitwiseXor, Where, Addcmul, Clamp, ClampTensor, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+    Maximum, Minimum, Fmax, Fmin, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, Where, Addcmul, Clamp, ClampTensor, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
 
 /// Ops of whole numbers that divide: of small integers as well in small ones, though by longer formulas. Divisors of the least number wrap around, as
 /// PyTorch's do.

@@ -259,31 +259,53 @@ template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
   return lanes::any(!product) ? where(product, power, signed_pow(x, y)) : power;
 }
 
-// By Stirling's series from 7 on, with the product that leads there, and the reflection formula below 1/2.
-inline Vec<double> log_gamma(Vec<double> x) {
+/// log(gamma(2 + u)) / u of |u| <= 1/2, to the digits of a double and of a float. Minimax polynomials.
+constexpr double kLogGamma[] = {2.74753900519096639e-7, -5.8112777689212462e-7, 9.24285222516227674e-7, -1.97431068884210674e-6, 4.38285453838466677e-6,
+                                -9.45628851510171917e-6, 2.05060197017476186e-5, -4.49237275642476526e-5, 9.94576169215713313e-5, -2.23154977462927232e-4,
+                                5.09669519652667278e-4, -1.19275390099830869e-3, 2.89051033086590093e-3, -7.3855510289355447e-3, 2.05808084277833798e-2,
+                                -6.73523010531956387e-2, 3.2246703342411322e-1, 4.22784335098467136e-1};
+constexpr double kLogGammaOfFloat[] = {-5.20811873906602772e-5, 1.14982482156876832e-4, -2.21310480503237962e-4, 5.05669256620421845e-4, -1.19295848430065355e-3,
+                                       2.89095397672446783e-3, -7.3855418319890168e-3, 2.05807884850863395e-2, -6.73523011684688667e-2, 3.2246703367406582e-1,
+                                       4.22784335098467139e-1};
+
+// Of x >= 1/2: from 7.5 on by Stirling's series, below by a polynomial around 2 and the product that leads there. One logarithm serves both.
+template <int n> Vec<double> log_gamma_right(Vec<double> x, const double (&around_two)[n]) {
   using D = Vec<double>;
-  const Mask<double> low = x < D(0.5);
-  const D z = where(low, D(1) - x, x);
-  const Mask<double> small = z < D(7);
-  D w = z, product(1);
-  for (int k = 0; k < 7; k++) product = product * where(small, z + D(k), D(1));
-  w = where(small, z + D(7), z);
-  const D r = D(1) / w, s = r * r;
+  const Mask<double> far = x >= D(7.5), below = x < D(1.5);
+  D u = x - where(below, D(1), D(2)), product = where(below, x, D(1));
+  for (int k = 1; k <= 5; k++) {
+    const Mask<double> above = x >= D(k + 1.5);
+    product = where(above, product * (x - D(k)), product), u = where(above, u - D(1), u);
+  }
+  const D l = log(where(far, x, product));
+  D p(around_two[0]);
+  for (int i = 1; i < n; i++) p = fma(p, u, D(around_two[i]));
+  const D near = fma(p, u, where(below, -l, l));
+  if (!lanes::any(far)) return near;
+  const D r = D(1) / x, s = r * r;
   D series(3617.0 / 122400);
   for (double c : {1.0 / 156, 691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12}) series = D(c) - s * series;
-  D y = (w - D(0.5)) * log(w) - w + D(0.91893853320467274178) + r * series - log(product);
-  if (lanes::any(low)) {
-    const D sine = sin(D(3.14159265358979323846) * (x - nearbyint(x)));
-    y = where(low, log(D(3.14159265358979323846) / abs(sine)) - y, y);
-  }
-  return where(abs(x) > largest(x), D(INFINITY), y);
+  return where(far, fma(x - D(0.5), l, -x) + fma(r, series, D(0.91893853320467274178)), near);
 }
-template <class T> Vec<T> lgamma(Vec<T> x) {
-  return per_lane(x, [](T v) { int sign; return T(::lgamma_r(double(v), &sign)); });
+inline Vec<double> lgamma(Vec<double> x) {
+  const Mask<double> right = (x >= Vec<double>(0.5)) & (x <= largest(x));
+  Vec<double> y = log_gamma_right(x, kLogGamma);
+  if (lanes::any(!right))
+    for (int i = 0, sign; i < Vec<double>::size; i++)
+      if (!right.v[i]) y.v[i] = ::lgamma_r(x.v[i], &sign);
+  return y;
 }
-template <> inline Vec<float> lgamma(Vec<float> x) {
-  const Vec<float> y = in_double(x, [](Vec<double> v) { return log_gamma(v); });
-  return where((x == Vec<float>(1)) | (x == Vec<float>(2)), Vec<float>(0), y);
+inline Vec<float> lgamma(Vec<float> x) {
+  return in_double(x, [](Vec<double> v) {
+    using D = Vec<double>;
+    const Mask<double> low = v < D(0.5);
+    D y = log_gamma_right(where(low, D(1) - v, v), kLogGammaOfFloat);
+    if (lanes::any(low)) {  // by reflection
+      const D sine = sin(D(3.14159265358979323846) * (v - nearbyint(v)));
+      y = where(low, log(D(3.14159265358979323846) / abs(sine)) - y, y);
+    }
+    return where(abs(v) > largest(v), D(INFINITY), y);
+  });
 }
 #undef WEIR_PS
 #undef WEIR_PD

@@ -173,6 +173,14 @@ def test_log_gamma_of_floats():
     assert_same(lambda t, x: t.lgamma(x.double()).float() if t is torch else t.lgamma(x), x, rtol=3e-7, atol=0)
 
 
+def test_log_gamma_of_doubles():
+    x = torch.cat([torch.linspace(-30, 30, 4001, dtype=torch.float64), torch.logspace(-300, 300, 400, dtype=torch.float64),
+                   torch.tensor([1.0, 2.0, 1 + 2**-50, 2 - 2**-50, 2 + 2**-50, 0.5, 1.5, 2.5, 7.5, float("inf"), float("-inf"), float("nan"), -0.0], dtype=torch.float64)])
+    assert_same(lambda t, x: t.lgamma(x), x, rtol=2e-15, atol=0)
+    alone = [weir.lgamma(weir.tensor([v], dtype=weir.float64)).item() for v in x[::50].tolist()]
+    assert alone == weir.lgamma(to_weir(x[::50])).tolist()  # whatever stands beside it
+
+
 DIVIDING = {"floor": lambda f, x, y: f.div(x, y, rounding_mode="floor"), "trunc": lambda f, x, y: f.div(x, y, rounding_mode="trunc"),
             "floor_divide": lambda f, x, y: f.floor_divide(x, y), "remainder": lambda f, x, y: f.remainder(x, y), "fmod": lambda f, x, y: f.fmod(x, y),
             "gcd": lambda f, x, y: f.gcd(x, y), "lcm": lambda f, x, y: f.lcm(x, y)}

@@ -34,6 +34,16 @@ def test_two_integers(name, a, b):
     assert_same(getattr(weir, name)(to_weir(x), to_weir(y)), getattr(torch, name)(x, y))
 
 
+@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
+@pytest.mark.parametrize("a", TYPES[:-1])
+@pytest.mark.parametrize("b", TYPES[:-1])
+def test_shifts_by_counts_within_and_beyond_the_bits(name, a, b):
+    x, counts = extremes(a, 1061, 0), torch.randint(0, 70, (1061,), generator=torch.manual_seed(1))
+    y = torch.where(counts < 67, counts, -1).to(b)
+    for x, y in ((x, y), (x[1:], y[0]), (x[0], y[1:])):
+        assert_same(getattr(weir, name)(to_weir(x), to_weir(y)), getattr(torch, name)(x, y))
+
+
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_one_integer(name, dtype):
