@@ -30,6 +30,5 @@ def test_a_tensor_without_data_has_no_numbers():
             t.empty(3, device="meta").tolist()
 
 
-
 def test_bytes_seen_as_truth_are_true_or_false():
     assert weir.tensor([128, 0, 1, 255], dtype=weir.uint8).view(weir.bool).tolist() == [True, False, True, True]
