@@ -63,6 +63,7 @@ FORMS = {
     "a fraction as a factor of integers": lambda t: t.add(t.arange(2), t.arange(2), alpha=1.5), "a complex factor": lambda t: t.sub(t.ones(2), t.ones(2), alpha=1j),
     # sizes
     "a view of one pair": lambda t: t.view_as_complex(t.ones(6, 2, 1).transpose(1, 2).contiguous()), "shapes of negative sizes": lambda t: t.broadcast_shapes((1, -12), (3,)),
+    "a number that is no shape": lambda t: t.broadcast_shapes((1, 2), 1.5), "a shape that is None": lambda t: t.broadcast_shapes((1, 2), None),
     "strides too large": lambda t: t.empty(0).resize_([0, 4, 2**61]), "empty strides too large": lambda t: t.empty([0, 4, 2**61]),
     **{f"resized to {format} of {n} axes": lambda t, format=format, n=n: t.ones(2).resize_((2, 3, 4, 5, 6)[:n], memory_format=getattr(t, format)).stride()
        for format in ("channels_last", "channels_last_3d", "contiguous_format", "preserve_format") for n in (3, 4, 5)},
