@@ -327,6 +327,8 @@ template <class T> T divided(T x, int64_t by) {
   if constexpr (std::is_integral_v<T>) {
     T q = T(int64_t(x) / by);
     return T(q - (int64_t(x) % by < 0));  // rounded down
+  } else if constexpr (kIsComplex<T>) {  // as quotients of complex numbers are computed
+    return x * (typename T::value_type(1) / typename T::value_type(by));
   } else {
     return T(number(x) / decltype(number(x))(by));
   }

@@ -39,6 +39,11 @@ def test_index_reduce(reduce, include_self):
         assert_same(lambda t, x, i, s: x.index_reduce_(dim, i, s, reduce, include_self=include_self), X.detach(), index, SRC.detach())
 
 
+def test_complex_means_are_quotients_by_complex_counts():
+    src = torch.randn(40, dtype=torch.complex64, generator=torch.manual_seed(0))
+    assert_same(lambda t, s, i: t.zeros(3, dtype=t.complex64).scatter_reduce(0, i, s, "mean", include_self=False), src, torch.arange(40) % 3, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_means_of_halves_at_an_index_are_rounded_at_each_sum(dtype):
     x, s = (torch.randn(n, 5, generator=torch.manual_seed(n)).to(dtype) for n in (4, 20))
