@@ -376,6 +376,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   const Tensor fills = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
   if (fills) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
     check_written(values, x.dtype());
+    check_not_shifted(x, std::array{fills});
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
   if (!fills) {
@@ -431,6 +432,7 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
   check_written(in[2], in[0].dtype());
   check(over_itself || !mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
+  if (over_itself) check_not_shifted(in[0], in.subspan(1, 1));
   // Row-major always, as PyTorch's.
   const Tensor mask = over_itself ? shared_mask(in[0], in[1]) : in[1];
   return row_major_of(where(contiguous_of(mask), number_of_type(in[2], in[0].dtype()), contiguous_of(in[0])));
