@@ -109,9 +109,9 @@ def _add_sparse(input, other, alpha):
         raise RuntimeError(f"add: expected 'self' and 'other' to have same number of sparse dimensions, but {a.sparse_dim()} != "
                            f"{b.sparse_dim()}")
     if _same_places(a, b):
-        return like(a._with(a._v + _scaled(b._v, alpha)), input)
-    dtype = weir.result_type(a._v, b._v)
-    values = weir.cat([a._v.to(dtype), _scaled(b._v, alpha).to(dtype)])
+        return like(a._with(a._v + _scaled(b._v.to(weir.result_type(a._v, b._v)), alpha)), input)
+    dtype = weir.result_type(a._v, b._v)  # in which -1 times unsigned numbers does not wrap around
+    values = weir.cat([a._v.to(dtype), _scaled(b._v.to(dtype), alpha)])
     total = CooTensor._make(weir.cat([a._i, b._i], 1), values, input.shape)
     return like(total.coalesce() if a._coalesced and b._coalesced else total, input)
 
@@ -124,7 +124,7 @@ def _add_to_dense(input, other, alpha):
     dtype = weir.result_type(input, s._v)
     lead = input.shape[:s.sparse_dim()]
     rows = input.to(dtype).reshape(lead.numel(), *input.shape[s.sparse_dim():])
-    return add_rows(rows, flat(s._i, input.shape), _scaled(s._v, alpha).to(dtype)).reshape(input.shape)
+    return add_rows(rows, flat(s._i, input.shape), _scaled(s._v.to(dtype), alpha)).reshape(input.shape)
 
 
 @rule("add_")
@@ -135,10 +135,10 @@ def add_(input, other, *, alpha=1):
     _same_shape(input, other)
     check_fits(weir.result_type(input, other), input.dtype, "add_")
     s = as_coo(other)
-    values = _scaled(s._v, alpha)
-    if s.sparse_dim() == 1 and input.dtype is values.dtype and input.dtype is not weir.bool:
+    values = _scaled(s._v.to(input.dtype), alpha)
+    if s.sparse_dim() == 1 and input.dtype is s._v.dtype and input.dtype is not weir.bool:
         return input.index_add_(0, s._i[0], values)
-    return input.index_put_(tuple(s._i), values.to(input.dtype), accumulate=True)
+    return input.index_put_(tuple(s._i), values, accumulate=True)
 
 
 @rule("sub_")

@@ -132,6 +132,16 @@ def test_sums_and_products_in_place_keep_the_dtype(first, second):
     assert list(kinds_in_place(weir, first, second)) == list(kinds_in_place(torch, first, second))
 
 
+@pytest.mark.parametrize("first, second", [("int8", "uint8"), ("float32", "uint8"), ("int64", "uint8")])
+def test_differences_from_unsigned_numbers(first, second):
+    for places in ([[0, 2]], [[1, 2]]):
+        made = lambda t: (t.sparse_coo_tensor([[0, 2]], t.tensor([1, 2], dtype=getattr(t, first)), (3,)),  # noqa: E731
+                          t.sparse_coo_tensor(places, t.tensor([3, 1], dtype=getattr(t, second)), (3,)))
+        results = [[(r.dtype.itemsize, r.to_dense().tolist()) for r in (a - b, a.to_dense() - b, a.clone().sub_(b), a.to_dense().sub_(b))]
+                   for a, b in (made(torch), made(weir))]
+        assert results[0] == results[1]
+
+
 def test_names_and_formats():
     for t in (torch, weir):
         s = t.sparse_coo_tensor([[0, 1], [1, 2]], [1.0, 2.0], (2, 3))
