@@ -88,6 +88,10 @@ def get_num_interop_threads():
 
 def set_num_interop_threads(num):
     """Calls run one after another whatever the number; RuntimeError unless it is positive."""
+    if not isinstance(num, builtins.int) or isinstance(num, builtins.bool):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
+    if abs(num) >= 2**63:
+        raise ValueError("Overflow when unpacking long long")
     if num <= 0:
         raise RuntimeError("Expected a positive number of threads")
 
