@@ -9,6 +9,7 @@
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
+#include "framework/ops/view.h"
 
 namespace py = pybind11;
 
@@ -42,7 +43,10 @@ Dims sizes_of(PyObject* data) {
     check<ValueError>(sizes.n < kMaxDims, "too many dimensions '", Py_TYPE(held.ptr())->tp_name, "'");
     sizes.push(n);
     if (n == 0) break;
-    held = item_of(held.ptr(), 0);
+    auto first = py::reinterpret_steal<py::object>(PySequence_GetItem(held.ptr(), 0));
+    if (!first) PyErr_Clear();
+    check<ValueError>(bool(first), "could not determine the shape of object type '", Py_TYPE(held.ptr())->tp_name, "'");
+    held = std::move(first);
   }
   return sizes;
 }
@@ -221,6 +225,12 @@ Tensor storage_bytes(const Tensor& t) {
   return alias(t->storage, DType::uint8, Dims{int64_t(t->storage->bytes)}, Dims{1}, 0);
 }
 
+// A storage of Python's as numbers over its memory, of `dtype` where one is given; nothing for other objects.
+std::optional<Tensor> over_storage(PyObject* data, std::optional<DType> dtype) {
+  if (!PyObject_HasAttrString(data, "_numbers_as")) return {};
+  return py::handle(data).attr("_numbers_as")(dtype).cast<Tensor>();
+}
+
 }  // namespace
 
 bool is_numpy_array(PyObject* o) { return is_numpy<kArray>(o); }
@@ -235,18 +245,21 @@ Tensor construct(PyObject* data, std::optional<DType> dtype) {
   if (is_numpy_scalar(data) && !dtype) return copied(from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(data, "__array__", nullptr)))), dtype);
   const bool plain = PyList_Check(data) || PyTuple_Check(data) || PyFloat_Check(data) || PyLong_Check(data) || PyComplex_Check(data);
   if (!plain && PyObject_HasAttrString(data, "__dlpack__")) return copied(from_exporter(data), dtype);
+  if (!plain)
+    if (auto numbers = over_storage(data, dtype)) return *numbers;
   return from_python(data, dtype);
 }
 
 Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_dtype) {
   PyObject *data = nullptr, *key, *value;
-  bool only_size = false;
+  bool only_size = false, device_given = false;
   Py_ssize_t at = 0, n = PyTuple_GET_SIZE(args);
   while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
     std::string_view name = text_of(key);
     check<TypeError>(name == "device" || ((name == "size" || name == "data" || name == "other") && n == 0 && !data),
                      "new() received an invalid combination of arguments: unexpected keyword argument '", name, "'");
     Device d;
+    if (name == "device") device_given = value != Py_None;
     if (name == "device") check<TypeError>(value == Py_None || to_device(value, &d), "new(): device must be a device, not ", Py_TYPE(value)->tp_name);
     else data = value, only_size = name == "size";
     check(d.type == DeviceType::cpu, "legacy constructor expects device type: cpu but device type: ", name_of(d.type), " was passed");
@@ -260,9 +273,13 @@ Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_
   if (!data) data = PyTuple_GET_ITEM(args, 0);
   if (is_tensor(data)) {
     const Tensor& t = unwrap(data);
+    check(!device_given, any_dtype ? "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use torch.tensor(...) or "
+                                     "torch.as_tensor(...) instead."
+                                   : "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  Use torch.as_tensor(...) instead.");
     check<TypeError>(any_dtype || t.dtype() == dtype, "expected a tensor of ", name_of(dtype), " (got ", name_of(t.dtype()), ")");
-    return detach(t);
+    return mode.grad && t.has_flag(kRequiresGrad) ? fn::expand(t, t.sizes()) : detach(t);
   }
+  if (auto numbers = only_size ? std::nullopt : over_storage(data, dtype)) return *numbers;
   if (only_size || is_size(data) || (PyIndex_Check(data) && !PyBool_Check(data) && !PySequence_Check(data))) {
     check<TypeError>(to_dims(data, &sizes, true), "new(): size must be ints, got ", Py_TYPE(data)->tp_name);
     return empty(sizes, dtype);

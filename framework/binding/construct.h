@@ -6,7 +6,7 @@ namespace weir {
 
 /// A new tensor with a copy of `data`. Without `dtype` it is inferred as PyTorch does: floats take the default dtype, NumPy
 /// numbers and tensors keep theirs. RuntimeError where a number does not fit the dtype, ValueError for ragged sequences and
-/// integers beyond 64 bits, TypeError for what is no number.
+/// integers beyond 64 bits, TypeError for what is no number. A storage is no data to copy: the tensor is over its memory.
 /// Source: https://pytorch.org/docs/stable/generated/torch.tensor.html
 Tensor construct(PyObject* data, std::optional<DType> dtype);
 
@@ -27,7 +27,7 @@ Tensor from_exporter(pybind11::handle o);
 void keep_in_place(const Tensor& t);
 
 /// The legacy constructor `Tensor(...)`, `FloatTensor(...)`, `t.new(...)`: sizes give an uninitialised tensor, a sequence or
-/// array gives its numbers in `dtype`, a tensor gives an alias. Source: https://pytorch.org/docs/stable/tensors.html
+/// array gives its numbers in `dtype`, a tensor or a storage of that dtype an alias. Source: https://pytorch.org/docs/stable/tensors.html
 Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_dtype);
 
 /// A new tensor as a factory hands it out: with requires_grad=, and marked inside inference mode.

@@ -161,9 +161,14 @@ PYBIND11_MODULE(_weir, m) {
   init_profile(m);
   init_factories(m);
   m.def("get_num_threads", &num_threads);
-  m.def("set_num_threads", [](int n) {
-    check(n > 0, "set_num_threads expects a positive integer");
-    set_num_threads(n);
+  m.def("set_num_threads", [](py::handle given) {
+    const bool whole = (PyLong_Check(given.ptr()) && !PyBool_Check(given.ptr())) || (is_numpy_scalar(given.ptr()) && PyIndex_Check(given.ptr()));
+    check(whole, "set_num_threads expects an int, but got ", Py_TYPE(given.ptr())->tp_name);
+    int overflow;
+    const long long n = PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);
+    check<ValueError>(!overflow, "Overflow when unpacking long long");
+    check(int(n) > 0, "set_num_threads expects a positive integer");
+    set_num_threads(int(n));
   });
   m.def("_set_flush_denormal", [](bool on) {
 #ifdef __SSE__

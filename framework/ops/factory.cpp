@@ -82,6 +82,7 @@ void check_filled(const Scalar& number, const Dims& sizes, DType t) { check_writ
 
 Meta Full::infer(Inputs) const {
   DType t = dtype.value_or(fill_value.dtype(default_dtype()));
+  if (!dtype && t == DType::complex32) t = DType::complex64;  // of a default of halves too, as in PyTorch
   check_filled(fill_value, size, t);
   return {size, t, place_of_new(device)};
 }

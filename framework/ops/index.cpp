@@ -376,6 +376,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   const Tensor fills = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
   if (fills) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
     check_written(values, x.dtype());
+    check_not_shifted(x, std::array{fills});
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
   if (!fills) {
@@ -393,9 +394,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   check(!fills || fills.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) {
-    if (accumulate) fn::add.inplace(x, values);
-    else copy_into(x, values);
-    return;
+    return accumulate ? void(fn::add.inplace(x, values)) : copy_into(x, values);
   }
   Tensor view = indexed_first(x, ix.axes);
   Dims rows = rows_shape(view, ix.indices);
@@ -405,8 +404,8 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   check(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", placed);
   check(fills || x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
         " for the destination and ", name_of(values.dtype()), " for the source.");
-  Tensor v = expand(fills ? number_of_type(values, x.dtype()) : cast_to(values, x.dtype()), placed);
-  v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
+  const Tensor v = permute(expand(fills ? number_of_type(values, x.dtype()) : cast_to(values, x.dtype()), placed),
+                           result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }
 
@@ -431,9 +430,9 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
   check_written(in[2], in[0].dtype());
   check(over_itself || !mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
-  // Row-major always, as PyTorch's.
-  const Tensor mask = over_itself ? shared_mask(in[0], in[1]) : in[1];
-  return row_major_of(where(contiguous_of(mask), number_of_type(in[2], in[0].dtype()), contiguous_of(in[0])));
+  if (over_itself) check_not_shifted(in[0], in.subspan(1, 1));
+  const Tensor mask = contiguous_of(over_itself ? shared_mask(in[0], in[1]) : in[1]);
+  return row_major_of(where(mask, number_of_type(in[2], in[0].dtype()), contiguous_of(in[0])));  // row-major always, as PyTorch's
 }
 
 Tensor MaskedSelect::compose(Inputs in) const {

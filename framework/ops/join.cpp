@@ -128,6 +128,7 @@ Tensors Meshgrid::compose(Inputs in) const {
   for (const Tensor& t : in) {
     check(t.ndim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor with ", t.ndim(), " dims");
     check(t.dtype() == in[0].dtype(), "torch.meshgrid expects all tensors to have the same dtype");
+    check(t.device().type == in[0].device().type, "torch.meshgrid expects all tensors to have the same device");
   }
   static WarnOnce no_indexing;
   if (!indexing) no_indexing("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");

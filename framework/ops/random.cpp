@@ -49,6 +49,8 @@ Meta Uniform::infer(Inputs in) const {
   for (auto [name, bound] : {std::pair("from", from), std::pair("to", to)})
     check(std::fabs(bound) <= most, "uniform_: ", name, " is out of bounds for ", name_of(t), ", got ", bound);
   check(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  check(to - from <= most, "uniform_ expects to-from <= the largest number of ", name_of(t), ", but found to=", to, " and from=", from,
+        " which result in to-from to exceed the limit");
   return like(in[0]);
 }
 Meta Normal::infer(Inputs in) const {

@@ -292,8 +292,12 @@ static bool is_apart(const Dims& sizes, const Dims& strides) {
   return true;
 }
 
-Tensors AsStrided::vjp(const Saved& s, const Tensor& dy) const {
+Tensors AsStrided::vjp(const Saved& s, const Tensor& given) const {
   const Meta& m = s.input_meta(0);
+  Tensor dy = given;
+  Dims size = this->size;
+  for (int d = 0; d < size.n; d++)  // a sum of halves along an expanded axis is rounded once
+    if (stride[d] == 0 && size[d] > 1) dy = sum(dy, Dims{d}, true), size[d] = 1;
   // Both geometries in one buffer that begins at the lower of the two; what the input does not cover falls away.
   int64_t shift = storage_offset.value_or(m.offset) - m.offset, low = std::min<int64_t>(shift, 0);
   int64_t reach = std::max(extent(m.sizes, m.strides).high, extent(size, stride).high + shift) - low + 1;

@@ -30,6 +30,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     if isinstance(obj, Tensor):
         t = obj
     elif _is_numpy(obj):
+        if copy is False and not isinstance(obj, np.ndarray):
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         t = from_numpy(np.asarray(obj))
     elif hasattr(obj, "__dlpack__"):
         t = _from_exporter(obj)

@@ -18,7 +18,9 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     """Every kernel here gives the same numbers in every run, so there is nothing to switch; the answer is kept."""
     if not isinstance(mode, builtins.bool):
         raise TypeError(f"use_deterministic_algorithms(): argument 'mode' must be bool, not {type(mode).__name__}")
-    _state.update(deterministic=builtins.bool(mode), warn_only=builtins.bool(warn_only))
+    if not isinstance(warn_only, builtins.bool):
+        raise TypeError(f"use_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}")
+    _state.update(deterministic=mode, warn_only=warn_only)
 
 
 def are_deterministic_algorithms_enabled():
@@ -86,6 +88,10 @@ def get_num_interop_threads():
 
 def set_num_interop_threads(num):
     """Calls run one after another whatever the number; RuntimeError unless it is positive."""
+    if not isinstance(num, builtins.int) or isinstance(num, builtins.bool):
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
+    if abs(num) >= 2**63:
+        raise ValueError("Overflow when unpacking long long")
     if num <= 0:
         raise RuntimeError("Expected a positive number of threads")
 

@@ -129,14 +129,17 @@ def resize_(self, *size, memory_format=None):
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """self shows source's memory from now on: a tensor's in its geometry, or, given sizes, whatever part of a storage they say.
 
-    A storage that is too small for its part grows.
+    A storage that is too small for a part of another geometry grows.
     """
+    if getattr(source, "dtype", self.dtype) is not self.dtype:
+        raise RuntimeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
+    if source is not None and source.device != self.device:
+        raise RuntimeError(f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different device "{source.device}".  '
+                           "This is no longer allowed; the devices must match.")
     if source is None or isinstance(source, Tensor) and size is None:
-        self.data = source if source is not None else Tensor()
+        self.data = source if source is not None else self.new_empty(0)
         return self
     from .storage import TypedStorage, numbers_in, untyped_storage
-    if getattr(source, "dtype", self.dtype) is not self.dtype:
-        raise RuntimeError(f"set_: the source holds {source.dtype}, the tensor is of {self.dtype}")
     owner = untyped_storage(source) if isinstance(source, Tensor) else source.untyped() if isinstance(source, TypedStorage) else source
     whole = numbers_in(owner, self.dtype)
     size = (max(whole.numel() - storage_offset, 0),) if size is None else (size,) if isinstance(size, int) else tuple(size)
@@ -146,6 +149,9 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
             stride.insert(0, step)
             step *= max(n, 1)
     needed = storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
+    if needed > whole.numel() and size == tuple(self.shape) and tuple(stride) == self.stride():  # PyTorch grows where the geometry changes only
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset}, and itemsize {self.itemsize} requiring "
+                           f"a storage size of {needed * self.itemsize} are out of bounds for storage of size {owner.nbytes()}")
     if needed > whole.numel():
         owner._flat.resize_(needed * self.itemsize)
         whole = numbers_in(owner, self.dtype)

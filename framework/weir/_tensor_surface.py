@@ -20,9 +20,15 @@ def is_nonzero(self):
     return bool(self)
 
 
+def _refuse_gradients(name, *tensors):
+    if any(t.requires_grad for t in tensors):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+
+
 def apply_(self, callable):
     """Each element becomes callable(element), in place."""
     from . import tensor
+    _refuse_gradients("apply_", self)
     return self.copy_(tensor([_number_of(callable(x), self.dtype) for x in self.reshape(-1).tolist()]).reshape(self.shape).to(self.dtype))
 
 
@@ -35,6 +41,9 @@ def _number_of(value, dtype):
 def map_(self, tensor, callable):
     """Each element becomes callable(element, the other's element), in place."""
     from . import tensor as make
+    _refuse_gradients("map_", self, tensor)
+    if self.dtype is not tensor.dtype:
+        raise TypeError(f"map_: expected {self.type()} for 'other' (got {tensor.type()})")
     other = tensor.expand(self.shape).reshape(-1).tolist()
     return self.copy_(make([callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other)]).reshape(self.shape).to(self.dtype))
 
@@ -42,6 +51,10 @@ def map_(self, tensor, callable):
 def map2_(self, x, y, callable):
     """Each element becomes callable(element, x's, y's), in place."""
     from . import tensor as make
+    _refuse_gradients("map2_", self, x, y)
+    for name, t in (("x", x), ("y", y)):
+        if self.dtype is not t.dtype:
+            raise TypeError(f"map2_: expected {self.type()} for argument '{name}' (got {t.type()})")
     rows = zip(*(t.expand(self.shape).reshape(-1).tolist() for t in (self, x, y)))
     return self.copy_(make([callable(*row) for row in rows]).reshape(self.shape).to(self.dtype))
 

@@ -15,8 +15,6 @@ class _TensorType(type):
         return super().__new__(mcs, name, bases, namespace)
 
     def __call__(cls, *args, **kwargs):
-        if len(args) == 1 and isinstance(args[0], weir.Tensor):
-            return args[0].to(cls.dtype).detach()
         return weir._C._construct_legacy(cls.dtype, *args, **kwargs)
 
     def __instancecheck__(cls, obj):

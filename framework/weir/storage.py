@@ -103,8 +103,12 @@ class UntypedStorage(_Storage):
     def from_file(cls, filename, shared=False, nbytes=0):
         """The bytes of a file: writes reach it when `shared`, which makes it `nbytes` long where it is shorter."""
         storage = cls(wrap_tensor=weir.from_file(filename, shared, nbytes, dtype=weir.uint8))
-        storage.filename = filename
+        storage.filename = filename if shared else None
         return storage
+
+    def _numbers_as(self, dtype):
+        """For `tensor(storage)`: the memory read as `dtype`; bytes of which nobody says what they are, as the integers PyTorch takes them for."""
+        return numbers_in(self, dtype or (weir.int64 if self.nbytes() else weir.get_default_dtype()))
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -168,6 +172,10 @@ def copied_memory(storage, memo):
 StorageBase = UntypedStorage
 
 
+def _kind(dtype):
+    return _NAMES.get(dtype, str(dtype)).removesuffix("Storage")
+
+
 class TypedStorage(_Storage):
     """Numbers of one dtype: an UntypedStorage and how to read it."""
 
@@ -208,6 +216,13 @@ class TypedStorage(_Storage):
 
     def untyped(self):
         return self._untyped_storage
+
+    def _numbers_as(self, dtype):
+        """For `tensor(storage)`. RuntimeError where the storage is of another dtype."""
+        dtype = dtype or weir.get_default_dtype()
+        if self.dtype is not dtype:
+            raise RuntimeError(f"Expected a Storage of type {_kind(dtype)} or an UntypedStorage, but got {_kind(self.dtype)}")
+        return self._flat
 
     def __getitem__(self, index):
         if isinstance(index, slice):

@@ -28,6 +28,20 @@ def into_part(t, name, *args, dtype="float64"):
     return whole
 
 
+class Unknown:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        raise TypeError
+
+
+def with_mask(t, call):
+    truths = t.tensor([True, False, True, False])
+    call(truths)
+    return truths
+
+
 FORMS = {
     # a limit that is NaN
     "clamp by NaN above": lambda t: t.clamp(t.ones(3), None, NAN), "clamp by NaN below": lambda t: t.ones(3).clamp(NAN),
@@ -63,6 +77,14 @@ FORMS = {
     "a fraction as a factor of integers": lambda t: t.add(t.arange(2), t.arange(2), alpha=1.5), "a complex factor": lambda t: t.sub(t.ones(2), t.ones(2), alpha=1j),
     # sizes
     "a view of one pair": lambda t: t.view_as_complex(t.ones(6, 2, 1).transpose(1, 2).contiguous()), "shapes of negative sizes": lambda t: t.broadcast_shapes((1, -12), (3,)),
+    "a number that is no shape": lambda t: t.broadcast_shapes((1, 2), 1.5), "a shape that is None": lambda t: t.broadcast_shapes((1, 2), None),
+    "a grid on two devices": lambda t: t.meshgrid(t.ones(1), t.ones(1, device="meta"), indexing="ij"), "a wide range": lambda t: t.empty(3).uniform_(-3e38, 3e38),
+    "a wide range of halves": lambda t: t.empty(3, dtype=t.float16).uniform_(-65504, 65504), "a number of NumPy's without a copy": lambda t: t.asarray(np.float64(0.5), copy=False),
+    "a sequence of which no element is known": lambda t: t.tensor(Unknown()), "a count of threads beyond 64 bits": lambda t: t.set_num_threads(2**65),
+    "a fraction of threads": lambda t: t.set_num_threads(1.5), "a count of threads between calls": lambda t: t.set_num_interop_threads(2**65),
+    "a fraction of threads between calls": lambda t: t.set_num_interop_threads(1.5), "a mask shifted in what it fills": lambda t: with_mask(t, lambda m: m[1:].masked_fill_(m[:-1], False)),
+    "a mask shifted in what is set": lambda t: with_mask(t, lambda m: written(m[1:], m[:-1], False)), "a mask that is what it fills": lambda t: with_mask(t, lambda m: m.masked_fill_(m, False)),
+    "map2_ of what requires grad": lambda t: t.ones(2).map2_(t.ones(2), t.ones(2, requires_grad=True), lambda a, b, c: a), "map_ of another dtype": lambda t: t.ones(2).map_(t.ones(2).int(), lambda a, b: a),
     "strides too large": lambda t: t.empty(0).resize_([0, 4, 2**61]), "empty strides too large": lambda t: t.empty([0, 4, 2**61]),
     **{f"resized to {format} of {n} axes": lambda t, format=format, n=n: t.ones(2).resize_((2, 3, 4, 5, 6)[:n], memory_format=getattr(t, format)).stride()
        for format in ("channels_last", "channels_last_3d", "contiguous_format", "preserve_format") for n in (3, 4, 5)},

@@ -81,3 +81,46 @@ def test_a_part_of_a_storage_shares_its_bytes(t):
     part[0] = 9
     assert whole.tolist() == [1, 9, 3, 4] and part.size() == 2
     assert not part.resizable()
+
+
+def read_as(t):
+    x = t.arange(6.0)
+    storage = x.storage()
+    calls = (lambda: t.tensor(storage), lambda: t.tensor(storage, dtype=t.float64), lambda: t.tensor(x.untyped_storage(), dtype=t.int32), lambda: t.tensor(x.untyped_storage()),
+             lambda: t.as_tensor(storage), lambda: x.new(storage), lambda: x.double().new(storage), lambda: t.FloatTensor(x.untyped_storage()), lambda: t.DoubleTensor(storage),
+             lambda: t.Tensor(storage), lambda: x.double().new(x), lambda: t.FloatTensor(x.double()), lambda: t.Tensor(x, device="cpu"), lambda: x.new(x, device="cpu"))
+    seen = []
+    for call in calls:
+        try:
+            r = call()
+            seen.append((str(r.dtype), r.tolist(), r.data_ptr() == x.data_ptr()))
+        except (RuntimeError, TypeError) as error:
+            seen.append(type(error))
+    return seen
+
+
+def test_a_storage_is_read_as_numbers_over_its_memory():
+    assert read_as(weir) == read_as(torch)
+
+
+def taken_over(t, source):
+    x = t.ones(2, 3)
+    try:
+        x.set_(*source(t, x))
+        return x.dtype is t.float32, tuple(x.shape), x.stride(), x.storage_offset(), x.untyped_storage().nbytes()
+    except RuntimeError:
+        return RuntimeError
+
+
+@pytest.mark.parametrize("source", [lambda t, x: (), lambda t, x: (t.ones(2).double(),), lambda t, x: (t.ones(2).double().storage(),), lambda t, x: (t.ones(2, device="meta"),),
+                                    lambda t, x: (x.untyped_storage(), 7, (2, 3)), lambda t, x: (x.untyped_storage(), 7, (4,))])
+def test_set_takes_memory_of_the_same_kind(source):
+    assert taken_over(weir, source) == taken_over(torch, source)
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_legacy_tensor_of_a_tensor_keeps_its_history(t):
+    x = t.ones(2, requires_grad=True)
+    t.FloatTensor(x).sum().backward()
+    t.Tensor(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]

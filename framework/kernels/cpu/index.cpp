@@ -137,10 +137,16 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
     if (scatters) checked_along(i, s.n, d);
     else checked("index_add", i, s.n);
   });
+  const bool once = scatters && m && index.dtype() == DType::int64 && (src.dtype() == DType::float16 || src.dtype() == DType::bfloat16);
   scattered(in, out[0], true, [&](const Tensor& to) { visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = to.data<T>();
     const T* p = src.data<T>();
+    if (once) {  // scatter rounds sums of halves once
+      Dims strides(src.ndim(), 0);
+      strides[d] = 1;
+      return scatter_sums(to, d, alias(index, src.sizes(), strides, index->offset), src);
+    }
     if (std::is_same_v<T, bool> && op.alpha.to_complex() == 0.0) return;
     const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
     parallel_for(s.outer, kGrain / 4 / std::max<int64_t>(m * s.inner, 1), [&](int64_t b, int64_t e) {

@@ -67,5 +67,8 @@ template <class F> void scattered(Inputs in, const Tensor& out, bool dense, F&& 
   f(one_axis(out));
 }
 
+/// Adds `src` at `index` along dim to `to`, all of one dtype but the int64 index, which has src's axes and lies within `to`. Halves are rounded once.
+void scatter_sums(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src);
+
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -260,11 +260,13 @@ Runs runs_of(const Tensor& index, int64_t dim, const Dims& sizes) {
 }
 
 // Adds `src` at `index` along dim. Halves are summed in single precision and rounded once, as in PyTorch: beside a large sum terms would be lost.
-template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src) {
+// But those of index_reduce, which PyTorch adds slice by slice, are rounded each.
+template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src, bool round_each) {
   const T* values = src.data<T>();
   T* dst = to.data<T>();
   const bool rows = along_last(dim, index);
-  if constexpr (!std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
+  constexpr bool kHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+  if (!kHalf || round_each) {
     const Runs runs = runs_of(index, dim, to.sizes());
     if (runs.length > 1 && src.is_contiguous())
       along("scatter_add", runs.index, dim, to.strides(), src.strides(), rows, [=, n = runs.length](int64_t, int64_t at, int64_t from) {
@@ -273,13 +275,15 @@ template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& i
         for (int64_t j = 0; j < n; j++) add_to(sums[j], terms[j]);
       });
     else along("scatter_add", index, dim, to.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
-  } else if (index.numel() >= to.numel() / 8) {
-    const Tensor wide = copied(to, Meta(to.sizes(), DType::float32));
-    float* sums = wide.data<float>();
-    along("scatter_add", index, dim, wide.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { sums[at] += float(values[from]); });
-    run_copy(wide, to);
-  } else {  // a few: not worth two passes over everything
-    std::unordered_map<int64_t, float> sums;
+  } else if constexpr (kHalf) {
+    if (index.numel() >= to.numel() / 8) {
+      const Tensor wide = copied(to, Meta(to.sizes(), DType::float32));
+      float* sums = wide.data<float>();
+      along("scatter_add", index, dim, wide.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { sums[at] += float(values[from]); });
+      run_copy(wide, to);
+      return;
+    }
+    std::unordered_map<int64_t, float> sums;  // of a few: not worth two passes over everything
     along("scatter_add", index, dim, to.strides(), src.strides(), false, [&](int64_t, int64_t at, int64_t from) {
       sums.try_emplace(at, float(dst[at])).first->second += float(values[from]);
     });
@@ -289,9 +293,7 @@ template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& i
 
 void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
   Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
-  scattered(in, out[0], false, [&](const Tensor& to) {
-    visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) { add_along<T>(to, op.dim, index, src); });
-  });
+  scattered(in, out[0], false, [&](const Tensor& to) { scatter_sums(to, op.dim, index, src); });
 }
 
 template <class T> auto number(T x) {
@@ -325,6 +327,8 @@ template <class T> T divided(T x, int64_t by) {
   if constexpr (std::is_integral_v<T>) {
     T q = T(int64_t(x) / by);
     return T(q - (int64_t(x) % by < 0));  // rounded down
+  } else if constexpr (kIsComplex<T>) {  // as quotients of complex numbers are computed
+    return x * (typename T::value_type(1) / typename T::value_type(by));
   } else {
     return T(number(x) / decltype(number(x))(by));
   }
@@ -345,7 +349,8 @@ template <class T> void divide_by_counts(T* sums, const Tensor& to, int64_t dim,
 }
 
 // Reduces `src` at `index` along dim into `to`, which is row-major.
-void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src, std::string_view how, bool include_self) {
+void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src, std::string_view how, bool include_self,
+                 bool round_each = false) {
   visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
     T* dst = to.data<T>();
     const T* values = src.data<T>();
@@ -355,7 +360,7 @@ void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tenso
       const Runs runs = runs_of(index, dim, to.sizes());
       along("scatter", runs.index, dim, to.strides(), to.strides(), along_last(dim, index), [=, n = runs.length](int64_t, int64_t at, int64_t) { std::fill_n(dst + at, n, start); });
     }
-    if (how == "sum" || how == "mean") add_along<T>(to, dim, index, src);
+    if (how == "sum" || how == "mean") add_along<T>(to, dim, index, src, round_each);
     else if (how == "prod") each([=](int64_t, int64_t at, int64_t from) { multiply_to(dst[at], values[from]); });
     else if (how == "amax") each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, true>(dst[at], values[from]); });
     else each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, false>(dst[at], values[from]); });
@@ -393,7 +398,7 @@ void index_reduce(const IndexReduce& op, Inputs in, Outputs out) {
   strides[wrap_dim(op.dim, src.ndim(), "index_reduce")] = 1;
   index = alias(index, src.sizes(), strides, index->offset);
   scattered(in, out[0], true, [&](const Tensor& to) {
-    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduce.view(), op.include_self);
+    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduce.view(), op.include_self, true);
   });
 }
 
@@ -411,5 +416,10 @@ const bool bound = [] {
 }();
 
 }  // namespace
+
+void scatter_sums(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src) {
+  visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) { add_along<T>(to, dim, index, src, false); });
+}
+
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -1,5 +1,7 @@
 """Second names of what joins and splits, and the functions that take tensors side by side."""
 
+from collections.abc import Sequence
+
 import weir
 from weir._C import Tensor
 
@@ -32,7 +34,10 @@ atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 @composite(method=False, out=None)
 def broadcast_shapes(*shapes):
     """The shape that all given shapes broadcast to. RuntimeError when there is none, ValueError for negative sizes."""
-    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    shapes = [(s,) if isinstance(s, int) else s for s in shapes if s is not None]
+    for shape in shapes:
+        if not isinstance(shape, Sequence):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
     rank = max((len(s) for s in shapes), default=0)
     result = [1] * rank
     for shape in shapes:

@@ -1,5 +1,6 @@
 """Loss scaling, so that small gradients of float16 do not vanish."""
 import enum
+import inspect
 import warnings
 from collections import defaultdict
 
@@ -124,6 +125,11 @@ class GradScaler:
 
     def _step_that_unscales(self, optimizer, state, args, kwargs):
         """A step of an optimizer that divides by its `grad_scale` itself, and leaves a step out where its `found_inf` is not zero."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn("GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the near future GradScaler "
+                          "registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed optimizer and let the optimizer use them directly.",
+                          FutureWarning, stacklevel=3)
+            return optimizer.step(*args, grad_scaler=self, **kwargs)
         unscaled = state["stage"] is OptState.UNSCALED
         if not unscaled:
             self._check_inf_per_device(optimizer)

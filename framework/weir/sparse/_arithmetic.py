@@ -4,7 +4,7 @@ from weir import Tensor
 from weir._C import ops
 
 from ._places import as_coo, like
-from ._rules import layouts, rule
+from ._rules import becomes, check_fits, layouts, rule
 from ._tensor import CooTensor, CompressedTensor, add_rows, alias, flat, is_sparse
 
 #: f(0) = 0, so that values alone change. Source: the unary functions that PyTorch has for sparse tensors.
@@ -79,7 +79,14 @@ def add(input, other, *, alpha=1):
 @rule("sub")
 def sub(input, other, *, alpha=1):
     """input - alpha other; see add."""
+    _refuse_truths(input, other)
     return add(input, other, alpha=-alpha)
+
+
+def _refuse_truths(input, other):
+    if weir.bool in (getattr(input, "dtype", None), getattr(other, "dtype", None)):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+                           "`logical_not()` operator instead.")
 
 
 def _same_shape(input, other):
@@ -102,9 +109,9 @@ def _add_sparse(input, other, alpha):
         raise RuntimeError(f"add: expected 'self' and 'other' to have same number of sparse dimensions, but {a.sparse_dim()} != "
                            f"{b.sparse_dim()}")
     if _same_places(a, b):
-        return like(a._with(a._v + _scaled(b._v, alpha)), input)
-    dtype = weir.result_type(a._v, b._v)
-    values = weir.cat([a._v.to(dtype), _scaled(b._v, alpha).to(dtype)])
+        return like(a._with(a._v + _scaled(b._v.to(weir.result_type(a._v, b._v)), alpha)), input)
+    dtype = weir.result_type(a._v, b._v)  # in which -1 times unsigned numbers does not wrap around
+    values = weir.cat([a._v.to(dtype), _scaled(b._v.to(dtype), alpha)])
     total = CooTensor._make(weir.cat([a._i, b._i], 1), values, input.shape)
     return like(total.coalesce() if a._coalesced and b._coalesced else total, input)
 
@@ -117,25 +124,27 @@ def _add_to_dense(input, other, alpha):
     dtype = weir.result_type(input, s._v)
     lead = input.shape[:s.sparse_dim()]
     rows = input.to(dtype).reshape(lead.numel(), *input.shape[s.sparse_dim():])
-    return add_rows(rows, flat(s._i, input.shape), _scaled(s._v, alpha).to(dtype)).reshape(input.shape)
+    return add_rows(rows, flat(s._i, input.shape), _scaled(s._v.to(dtype), alpha)).reshape(input.shape)
 
 
 @rule("add_")
 def add_(input, other, *, alpha=1):
     """In place; into a dense tensor row by row, so that it costs as much as `other` has entries."""
     if is_sparse(input):
-        return input._become(add(input, other, alpha=alpha))
+        return becomes(input, add(input, other, alpha=alpha), "add_")
     _same_shape(input, other)
+    check_fits(weir.result_type(input, other), input.dtype, "add_")
     s = as_coo(other)
-    values = _scaled(s._v, alpha)
-    if s.sparse_dim() == 1 and input.dtype is values.dtype and input.dtype is not weir.bool:
+    values = _scaled(s._v.to(input.dtype), alpha)
+    if s.sparse_dim() == 1 and input.dtype is s._v.dtype and input.dtype is not weir.bool:
         return input.index_add_(0, s._i[0], values)
-    return input.index_put_(tuple(s._i), values.to(input.dtype), accumulate=True)
+    return input.index_put_(tuple(s._i), values, accumulate=True)
 
 
 @rule("sub_")
 def sub_(input, other, *, alpha=1):
     """add_ of -alpha other."""
+    _refuse_truths(input, other)
     return add_(input, other, alpha=-alpha)
 
 
@@ -178,8 +187,10 @@ def _mul_sparse(input, other):
 def mul_(input, other):
     """In place; dense times sparse is zero where the sparse tensor has no entry."""
     if is_sparse(input):
-        return input._become(mul(input, other))
-    return input.copy_(mul(other, input).to_dense())
+        return becomes(input, mul(input, other), "mul_")
+    result = mul(other, input)
+    check_fits(result.dtype, input.dtype, "mul_")
+    return input.copy_(result.to_dense())
 
 
 # ---- reductions ----

@@ -57,9 +57,18 @@ def _in_place(name, args, kwargs):
     input = args[0]
     if name in KEEP_ZERO and input.layout == weir.sparse_coo and not input.is_coalesced():
         raise RuntimeError(f"{name}_ requires coalesced input")  # the same place may come twice
-    result = _RULES[name](*args, **kwargs)
-    if not weir.can_cast(result.dtype, input.dtype):
-        raise RuntimeError(f"{name}_: result type {result.dtype} can't be cast to the desired output type {input.dtype}")
+    return becomes(input, _RULES[name](*args, **kwargs), f"{name}_")
+
+
+def check_fits(result, dtype, name):
+    """RuntimeError where a result of one dtype may not be written into a tensor of the other."""
+    if not weir.can_cast(result, dtype):
+        raise RuntimeError(f"{name}: result type {result} can't be cast to the desired output type {dtype}")
+
+
+def becomes(input, result, name):
+    """A sparse tensor in place: with the values of `result`, in its own dtype."""
+    check_fits(result.dtype, input.dtype, name)
     return input._become(result.to(input.dtype))
 
 

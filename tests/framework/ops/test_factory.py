@@ -84,3 +84,15 @@ def test_an_out_of_the_dtype_that_a_type_of_pythons_names(name):
         assert getattr(t, name)([2], dtype=float, out=t.empty(2, dtype=t.float64)).dtype == t.float64
         with pytest.raises(RuntimeError, match="does not match dtype of out"):
             getattr(t, name)([2], dtype=float, out=t.empty(2))
+
+
+@pytest.mark.parametrize("default", ["float16", "bfloat16", "float64"])
+def test_the_dtype_of_a_complex_fill_beside_a_default(default):
+    kinds = []
+    for t in (torch, weir):
+        t.set_default_dtype(getattr(t, default))
+        try:
+            kinds.append(str(t.full((2,), 1j).dtype))
+        finally:
+            t.set_default_dtype(t.float32)
+    assert kinds[0] == kinds[1]

@@ -45,3 +45,7 @@ def test_gradients_of_strided_windows(size, stride, offset):
     x = torch.randn(20, requires_grad=True)
     assert_same(lambda t, x: t.as_strided(x * 1, size, stride, offset) * 3, x, strides=False)
     assert_same(lambda t, x: t.as_strided_copy(x, size, stride, offset), x, strides=False)
+
+
+def test_the_gradient_of_a_half_that_a_window_repeats_is_rounded_once():
+    assert_same(lambda t, x: t.as_strided(x, (2, 1000), (1, 0)), torch.ones(3, dtype=torch.bfloat16, requires_grad=True), rtol=0, atol=0, strides=False)

@@ -39,6 +39,19 @@ def test_index_reduce(reduce, include_self):
         assert_same(lambda t, x, i, s: x.index_reduce_(dim, i, s, reduce, include_self=include_self), X.detach(), index, SRC.detach())
 
 
+def test_complex_means_are_quotients_by_complex_counts():
+    src = torch.randn(40, dtype=torch.complex64, generator=torch.manual_seed(0))
+    assert_same(lambda t, s, i: t.zeros(3, dtype=t.complex64).scatter_reduce(0, i, s, "mean", include_self=False), src, torch.arange(40) % 3, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_means_of_halves_at_an_index_are_rounded_at_each_sum(dtype):
+    x, s = (torch.randn(n, 5, generator=torch.manual_seed(n)).to(dtype) for n in (4, 20))
+    index = torch.arange(20) % 3
+    for include_self in (True, False):
+        assert_same(lambda t, x, i, s: t.index_reduce(x, 0, i, s, "mean", include_self=include_self), x, index, s, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, *DTYPES])
 def test_in_place(dtype):
     x, s = (((v.detach() * 4).to(dtype)) for v in (X, SRC))
@@ -69,6 +82,15 @@ def test_halves_are_summed_in_single_precision(dtype, elements, dim):
     for call in (lambda t, x, i, s: t.scatter_add(x, dim, i, s), lambda t, x, i, s: t.scatter(x, dim, i, 0.3, reduce="add"),
                  lambda t, x, i, s: t.scatter_reduce(x, dim, i, s, "sum"), lambda t, x, i, s: t.scatter_reduce(x, dim, i, s, "mean", include_self=False)):
         assert_same(call, x, index, src, rtol=0, atol=0, what=f"{dtype} {elements} {dim}")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shape, dim", [((1, 3), 0), ((3, 1), 1), ((2, 1, 3), 1), ((1,), 0)])
+@pytest.mark.parametrize("index", [torch.int64, torch.int32])
+def test_index_add_sums_halves_as_scatter_along_the_outer_axes_only(dtype, shape, dim, index):
+    src = torch.ones([1000 if d == dim else n for d, n in enumerate(shape)], dtype=dtype)
+    for alpha in (1, 2):
+        assert_same(lambda t, x, i, s: t.index_add(x, dim, i, s, alpha=alpha), torch.zeros(shape, dtype=dtype), torch.zeros(1000, dtype=index), src, rtol=0, atol=0)
 
 
 def test_an_infinite_part_leaves_the_other_one_alone():

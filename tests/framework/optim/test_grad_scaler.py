@@ -51,6 +51,21 @@ def gradients_of_halves(t):
     return _told(lambda: scaler.step(optimizer))
 
 
+def passed_on(t):
+    class Old(t.optim.Optimizer):
+        _step_supports_amp_scaling = True
+
+        def step(self, closure=None, *, grad_scaler=None):
+            log.append((grad_scaler is scaler, hasattr(self, "grad_scale")))
+
+    log = []
+    p, _, scaler = _scaler(t)
+    scaler.scale(p.sum()).backward()
+    with pytest.warns(FutureWarning, match="grad_scaler|keyword argument"):
+        scaler.step(Old([p], {}))
+    return log
+
+
 def overridden(t):
     log = []
 
@@ -101,7 +116,7 @@ def carried_over(t):
     return again.state_dict(), again._scale, fresh.state_dict()
 
 
-@pytest.mark.parametrize("program", [some_steps, no_gradients_and_new_scales, gradients_of_halves, overridden, steps_that_unscale, carried_over])
+@pytest.mark.parametrize("program", [some_steps, no_gradients_and_new_scales, gradients_of_halves, passed_on, overridden, steps_that_unscale, carried_over])
 def test_as_pytorch(program):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -116,6 +116,32 @@ def test_functions_in_place_want_coalesced_tensors_and_keep_the_dtype():
         assert t.sparse_coo_tensor([[0], [1]], [3.0], (2, 3)).coalesce().arctan_().dtype == t.float32
 
 
+def kinds_in_place(t, first, second):
+    x, y = (t.tensor([1, 0, 1]).to(getattr(t, name)) for name in (first, second))
+    for name in ("add_", "mul_", "sub_"):
+        for a, b in ((x.to_sparse(), y.to_sparse()), (x.clone(), y.to_sparse())):
+            try:
+                yield getattr(a, name)(b).dtype is a.dtype and a.to_dense().tolist()
+            except RuntimeError:
+                yield RuntimeError
+
+
+@pytest.mark.parametrize("first", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("second", ["int8", "int64", "float32", "float64", "bool"])
+def test_sums_and_products_in_place_keep_the_dtype(first, second):
+    assert list(kinds_in_place(weir, first, second)) == list(kinds_in_place(torch, first, second))
+
+
+@pytest.mark.parametrize("first, second", [("int8", "uint8"), ("float32", "uint8"), ("int64", "uint8")])
+def test_differences_from_unsigned_numbers(first, second):
+    for places in ([[0, 2]], [[1, 2]]):
+        made = lambda t: (t.sparse_coo_tensor([[0, 2]], t.tensor([1, 2], dtype=getattr(t, first)), (3,)),  # noqa: E731
+                          t.sparse_coo_tensor(places, t.tensor([3, 1], dtype=getattr(t, second)), (3,)))
+        results = [[(r.dtype.itemsize, r.to_dense().tolist()) for r in (a - b, a.to_dense() - b, a.clone().sub_(b), a.to_dense().sub_(b))]
+                   for a, b in (made(torch), made(weir))]
+        assert results[0] == results[1]
+
+
 def test_names_and_formats():
     for t in (torch, weir):
         s = t.sparse_coo_tensor([[0, 1], [1, 2]], [1.0, 2.0], (2, 3))
