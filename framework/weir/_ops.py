@@ -60,6 +60,9 @@ class OpOverload:
     def overloadpacket(self):
         return self._packet
 
+    def __deepcopy__(self, memo):
+        return self
+
     def __str__(self):
         return f"{self._packet}.{self._overloadname}"
 
@@ -96,13 +99,18 @@ class OpOverloadPacket:
         raise RuntimeError("Overloaded torch operator invoked from Python failed to match any schema:\n" + "\n".join(misfits))
 
     def __getattr__(self, name):
-        found = None if name.startswith("_") else self._overloads.get(name)
+        if name.startswith("_"):  # also of a packet that is not filled yet
+            raise AttributeError(name)
+        found = self._overloads.get(name)
         if found is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
         return found
 
     def overloads(self):
         return list(self._overloads)
+
+    def __deepcopy__(self, memo):
+        return self
 
     def __str__(self):
         return self._qualified_op_name.replace("::", ".")

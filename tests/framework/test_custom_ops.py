@@ -1,5 +1,6 @@
 """Ops written in Python (`torch.library`): gradients, lists of tensors and batches, as PyTorch has them."""
 
+import copy
 import itertools
 from collections.abc import Sequence
 from typing import Optional, Union
@@ -433,3 +434,11 @@ def test_gradients_are_refused_where_they_have_no_place():
         by_keyword.__annotations__ = {"x": F.Tensor, "y": F.Tensor, "return": F.Tensor}
         with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
             F.library.custom_op(name + "_by_keyword", by_keyword, mutates_args=())
+
+
+def test_copies_of_an_op_are_the_op():
+    for F in (torch, weir):
+        lib, f = _overloaded(F)
+        assert copy.deepcopy(f) is f
+        assert copy.deepcopy(f.n) is f.n
+        assert not hasattr(f, "_nothing")
