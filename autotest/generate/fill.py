@@ -85,9 +85,10 @@ def layout(choices, size: tuple) -> tuple[tuple, int, int]:
     order = _order(kind, len(size))
     step = 2 if kind == "stepped" else 1
     strides = [0] * len(size)
+    cut = choices.below(len(size)) if kind == "cut" else None  # half of that axis of a larger tensor
     for axis in reversed(order):
         strides[axis] = step
-        step *= max(size[axis], 1)
+        step *= max(size[axis], 1) * (2 if axis == cut else 1)
     if kind == "expanded":
         strides[choices.below(len(size))] = 0
     offset = choices.pick((1, 2, 3)) if kind in ("offset", "stepped") else 0
@@ -96,7 +97,7 @@ def layout(choices, size: tuple) -> tuple[tuple, int, int]:
 
 
 _LAYOUTS = ("contiguous",) * 7 + ("transposed", "offset", "stepped", "expanded", "reversed")
-_OF_PICTURES = ("contiguous",) * 5 + ("reversed",) * 3 + ("transposed", "offset", "stepped", "expanded")  # one in four has its channels last
+_OF_PICTURES = ("contiguous",) * 5 + ("reversed", "reversed", "cut", "transposed", "offset", "stepped", "expanded")  # one in four has its channels last
 
 
 def _order(kind: str, rank: int) -> list:
@@ -104,7 +105,7 @@ def _order(kind: str, rank: int) -> list:
     order = list(range(rank))
     if kind == "transposed" and rank >= 2:
         order[-1], order[-2] = order[-2], order[-1]
-    if kind == "reversed":
+    if kind in ("reversed", "cut"):
         order = [0, *range(2, rank), 1] if rank in (4, 5) else order[::-1]  # channels last where it has a meaning
     return order
 

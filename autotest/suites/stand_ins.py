@@ -17,11 +17,11 @@ OWN_FILES = ("torch.fx", "torch._numpy", "torch.autograd._functions", "torch.uti
 #: Names in modules that a subject has, by what stands for them.
 CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch testing.FileCheck
     serialization.LoadEndianness serialization.SourceChangeWarning _dynamo.utils.LazyString _subclasses.fake_tensor.FakeTensorConverter
-    _subclasses.CrossRefFakeMode""".split()
+    _subclasses.CrossRefFakeMode _custom_op.impl.CustomOp""".split()
 CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scaled_mm_v2 jiterator_unary jiterator_binary
     jiterator_4inputs_with_extra_args jiterator_binary_return_by_ref jiterator_2inputs_2outputs _segment_reduce cuda.jiterator
     autograd.gradcheck._get_numerical_jacobian autograd.gradcheck._iter_tensors autograd._calculate_shape autograd.kineto_available
-    autograd.profiler.emit_itt _disable_dynamo return_types.all_return_types utils._import_utils.import_dill utils._import_utils.dill_available
+    autograd.profiler.emit_itt _disable_dynamo utils._import_utils.import_dill utils._import_utils.dill_available
     utils._python_dispatch.return_and_correct_aliasing fx.graph._PyTreeCodeGen fx.graph._PyTreeInfo serialization.skip_data
     serialization.get_default_load_endianness serialization.set_default_load_endianness
     serialization.check_module_version_greater_or_equal distributions.dirichlet._Dirichlet_backward _utils.try_import
@@ -29,7 +29,7 @@ CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scal
     _C._ExcludeDispatchKeyGuard _ops.HigherOrderOperator _C.DispatchKey _C.DispatchKeySet _dynamo.allow_in_graph
     _functorch.deprecated.make_fx _functorch.vmap.restore_vmap _functorch.utils.enable_single_level_autograd_function
     _functorch.eager_transforms._slice_argnums _functorch.make_functional.functional_init
-    _functorch.make_functional.functional_init_with_buffers _inductor.codecache.CppCodeCache""".split()
+    _functorch.make_functional.functional_init_with_buffers _inductor.codecache.CppCodeCache _dynamo.utils.clone_input""".split()
 ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
            "_C._get_privateuse1_backend_name": lambda: "privateuseone", "backends.mkldnn.is_available": lambda: False,
            "backends.python_native": types.SimpleNamespace(available_dsls=[]), "_C._get_all_dtypes": lambda: [],
@@ -39,7 +39,8 @@ ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_a
            "_C._debug_only_are_vmap_fallback_warnings_enabled": lambda: False,
            "_C._debug_only_display_vmap_fallback_warnings": lambda on: None, "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False,
            "_dynamo.config.numpy_default_float": "float64", "_dynamo.config.numpy_default_complex": "complex128",
-           "_dynamo.config.numpy_default_int": "int64", "_dynamo.config.use_numpy_random_stream": False}
+           "_dynamo.config.numpy_default_int": "int64", "_dynamo.config.use_numpy_random_stream": False, "_custom_op.impl.global_registry": {}, "return_types.all_return_types": [],
+           "_functorch.config": types.SimpleNamespace(check_custom_op_aliasing=True)}
 MODULES = "_refs _inductor.exc _decomp".split()  # looked up without an import
 NO_MODULES = """ao.nn.qat.modules ao.nn.quantizable.modules ao.nn.quantized.modules""".split()  # lists of modules, here empty
 

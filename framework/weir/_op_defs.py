@@ -2,16 +2,14 @@
 
 Source: torch._library.autograd (gradients, lists of tensors), torch._library.custom_ops (what a result may share).
 """
-import ast
 import functools
-import inspect
-import re
 
 import weir
 from weir import Tensor
 from _weir import _batch_axes, _bump_version, _same_storage
 
 from ._core_names import _AutoDispatchBelowAutograd
+from ._op_schema import Schema
 from .autograd.function import by_vmap_rule
 from .utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -19,56 +17,57 @@ early_fakes: dict = {}  # "ns::name" -> fake of an op that nobody defined yet
 
 
 class OpDef:
-    """What is known of one op: schema, implementations, fake, gradient and rule for batches."""
+    """What is known of one overload of an op: schema, implementations, fake, gradient and rule for batches."""
 
-    def __init__(self, name, schema):
-        self.name, self.schema = name, schema
-        self.kernels, self.fake, self.backward, self.setup_context = {}, early_fakes.pop(name, None), None, None
+    def __init__(self, name, schema, overload="", tags=()):
+        self.name, self.overload, self.schema, self.tags = name, overload, Schema(name, overload, schema), list(tags)
+        self.kernels, self.fake, self.backward, self.setup_context = {}, early_fakes.pop(self.full_name, None), None, None
         self.vmap, self.function = None, None
-        self.mutates = re.findall(r"Tensor\(\w+!\)\S*\s+(\w+)", schema)
-        self.parameters = _parameters(schema)
+        self.disabled = set()  # kinds of kernels that `set_kernel_enabled` switched off
 
-    def bind(self, args, kwargs):
-        """(all arguments in order, those by keyword only), defaults filled in, tuples as lists. RuntimeError where they do not fit the schema."""
-        if self.parameters is None:
-            return args, kwargs
-        try:
-            bound = inspect.Signature(self.parameters).bind(*args, **kwargs)
-        except TypeError as error:
-            raise RuntimeError(f"{self.name}() {error}. Declaration: {self.name}{self.schema}") from None
-        bound.apply_defaults()
-        return tuple(list(a) if isinstance(a, tuple) else a for a in bound.args), bound.kwargs
+    @property
+    def full_name(self):
+        """"ns::name" or "ns::name.overload" """
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    def kernel(self, kind):
+        return None if kind in self.disabled else self.kernels.get(kind)
 
     def __call__(self, *args, **kwargs):
-        args, kwargs = self.bind(args, kwargs)
+        args, kwargs = self.schema.bind(args, kwargs)
         tensors = _tensors(args) + _tensors(kwargs.values())
-        kind = tensors[0].device.type if tensors else "cpu"
+        kind = tensors[0].device.type if tensors else self._kind_of_factory(args, kwargs)
         if kind == "meta" and self.fake is not None:
-            return self.fake(*args, **kwargs)
+            return self.schema.result(self.fake(*args, **kwargs))
         axes = [a for t in tensors for a in _batch_axes(t)]
         if axes and self.vmap is not None:
             return by_vmap_rule(self.vmap, f"rule of {self.name}", *max(axes), args, kwargs)
         # What computes with ops has gradients as it is: a kernel of the autograd key, before all others, and a composite, after them.
-        kernel = self.kernels.get("autograd") if not _AutoDispatchBelowAutograd.is_in_force() else None
+        kernel = self.kernel("autograd") if not _AutoDispatchBelowAutograd.is_in_force() else None
         if kernel is not None:
-            return kernel(*args, **kwargs)
-        kernel = self.kernels.get(kind) or self.kernels.get(None)
+            return self.schema.result(kernel(*args, **kwargs))
+        kernel = self.kernel(kind) or self.kernel(None)
         if kernel is None and "composite" in self.kernels:
-            return self.kernels["composite"](*args, **kwargs)
+            return self.schema.result(self.kernels["composite"](*args, **kwargs))
         if kernel is None:
-            raise NotImplementedError(f"{self.name}: no implementation for device {kind}")
-        if axes and not self.mutates:
+            raise NotImplementedError(f"Could not run '{self.full_name}' with arguments from the '{kind.upper()}' backend: it does not have a kernel "
+                                      f"registered for {kind}.")
+        if axes and not self.schema.is_mutable:
             return by_vmap_rule(functools.partial(_by_examples, self), self.name, *max(axes), (args, kwargs), {})
         if weir.is_grad_enabled() and any(t.requires_grad for t in tensors):
             return _with_gradient(self, kernel, args, kwargs)
         return self.run(kernel, args, kwargs)
 
+    def _kind_of_factory(self, args, kwargs):
+        """Of a call without tensors: the device that it names decides."""
+        return next((v.type for v in (*args, *kwargs.values()) if isinstance(v, weir.device)), "cpu")
+
     def run(self, kernel, args, kwargs):
         """The kernel's answer. What it says it writes has a new version, though it may have written behind the framework's back."""
-        result = kernel(*args, **kwargs)
-        if self.mutates:
-            named = dict(zip((p.name for p in self.parameters), args)) | kwargs
-            for t in _tensors(named.get(name) for name in self.mutates):
+        result = self.schema.result(kernel(*args, **kwargs))
+        if self.schema.is_mutable:
+            named = dict(zip((a.name for a in self.schema.arguments), args)) | kwargs
+            for t in _tensors(named.get(name) for name in self.schema.mutated):
                 _bump_version(t)
         return result
 
@@ -108,7 +107,7 @@ def _function_of(op):
             with _AutoDispatchBelowAutograd():
                 output = op.run(call.kernel, args, call.kwargs)
                 if op.setup_context is not None:
-                    named = {"keyword_only_inputs": call.kwargs} if any(p.kind is p.KEYWORD_ONLY for p in op.parameters or ()) else {}
+                    named = {"keyword_only_inputs": call.kwargs} if any(a.kwarg_only for a in op.schema.arguments) else {}
                     op.setup_context(ctx=ctx, inputs=args, output=output, **named)
             results, call.results = tree_flatten(output)
             ctx._structures = [len(tree_leaves(a)) for a in args], call.results
@@ -172,38 +171,3 @@ def unaliased(op, kernel):
             seen.append(t)
         return result
     return checked
-
-
-_WORDS = {"True": True, "False": False, "None": None, "inf": float("inf")}
-
-
-def _parameters(schema):
-    """The parameters of "name(Tensor x, int n=1, *, float f=2.0) -> Tensor"; None for a text without parentheses."""
-    match = re.search(r"\((.*)\)\s*->", schema, re.S)
-    if match is None:
-        return None
-    inside = re.sub(r"\(\w+!?(?:\s*->\s*\w+)?\)", "", match[1])
-    parameters, kind, depth, part = [], inspect.Parameter.POSITIONAL_OR_KEYWORD, 0, ""
-    for c in inside + ",":
-        depth += c in "[(" and 1 or -(c in "])")
-        if c != "," or depth:
-            part += c
-            continue
-        part, word = "", part.strip()
-        if word == "*":
-            kind = inspect.Parameter.KEYWORD_ONLY
-        elif word:
-            declared, _, default = word.partition("=")
-            name = declared.split()[-1]
-            default = default.strip()
-            parameters.append(inspect.Parameter(name, kind, default=inspect.Parameter.empty if not default else _value(default)))
-    return parameters
-
-
-def _value(text):
-    if text in _WORDS:
-        return _WORDS[text]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

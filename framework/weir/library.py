@@ -2,69 +2,15 @@
 
 There is no dispatcher: an op runs the implementation registered for the device of its first tensor, or for all.
 """
+import contextlib
 import functools
-import inspect
-import re
-import typing
-from collections import OrderedDict
 
 import weir
-from weir import Tensor
 
 from ._absent import absent
+from ._infer_schema import infer_schema  # noqa: F401
 from ._op_defs import OpDef, early_fakes, unaliased
-
-_table: dict = {}  # "ns::name" -> OpDef
-
-
-class OpOverload:
-    """One signature of an op; weir's ops have one, `default`."""
-
-    def __init__(self, packet, name):
-        self._packet, self._overload = packet, name
-        self.__name__, self._schema = f"{packet._op.name.split('::')[1]}.{name}", packet._op.name + packet._op.schema
-
-    def __call__(self, *args, **kwargs):
-        return self._packet(*args, **kwargs)
-
-    def name(self):
-        return self._packet._op.name
-
-    @property
-    def overloadpacket(self):
-        return self._packet
-
-    def __str__(self):
-        return f"{self._packet}.{self._overload}"
-
-    def __repr__(self):
-        return f"<OpOverload(op='{self._packet._op.name.replace('::', '.')}', overload='{self._overload}')>"
-
-
-class OpOverloadPacket:
-    """`torch.ops.ns.name`"""
-
-    def __init__(self, op):
-        self._op = op
-        self.__name__ = op.name.split("::")[1]
-
-    def __call__(self, *args, **kwargs):
-        return self._op(*args, **kwargs)
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return OpOverload(self, name)
-
-    def overloads(self):
-        return ["default"]
-
-    def __str__(self):
-        return self._op.name.replace("::", ".")
-
-    def __repr__(self):
-        return f"<OpOverloadPacket(op='{self._op.name.replace('::', '.')}')>"
-
+from ._op_library import Library, _as_tags, _check_name, _find, _KEYS, _packets, _register, _scoped_library, _table, define, impl  # noqa: F401
 
 def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
     return input.to(device=device or input.device, dtype=dtype or input.dtype, non_blocking=non_blocking, copy=True,
@@ -81,9 +27,9 @@ class _Namespace:
         self.name = name
 
     def __getattr__(self, name):
-        op = _table.get(f"{self.name}::{name}")
-        if op is not None:
-            return OpOverloadPacket(op)
+        packet = _packets.get(f"{self.name}::{name}")
+        if packet is not None:
+            return packet
         if self.name in ("aten", "prims") and not name.startswith("__"):
             function = (_ATEN_ONLY.get(name) or getattr(weir, name, None) or getattr(weir.Tensor, name, None) or
                         getattr(weir.nn.functional, name, None))
@@ -135,50 +81,6 @@ class _Ops:
 ops = _Ops()
 
 
-_TYPES = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", complex: "complex",
-          weir.dtype: "ScalarType", weir.device: "Device", type(None): "()"}
-
-
-def _type_text(annotation):
-    if isinstance(annotation, str):
-        annotation = {"Tensor": Tensor, "torch.Tensor": Tensor, "int": int, "float": float, "bool": bool, "str": str,
-                      "None": type(None)}.get(annotation, annotation)
-    if annotation in _TYPES:
-        return _TYPES[annotation]
-    if annotation is None:
-        return "()"
-    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in (list, typing.Sequence) or getattr(origin, "__name__", "") == "Sequence":
-        return f"{_type_text(args[0])}[]"
-    if type(None) in args:
-        return f"{_type_text(next(a for a in args if a is not type(None)))}?"
-    if origin is typing.Union and set(args) <= {int, float, bool, complex}:
-        return "Scalar"
-    if origin is tuple:
-        return "(" + ", ".join(map(_type_text, args)) + ")"
-    raise ValueError(f"infer_schema(func): Parameter has unsupported type {annotation}.")
-
-
-def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
-    """The schema of an annotated function. ValueError for what has no annotation or an unknown one."""
-    signature = inspect.signature(prototype_function)
-    hints = typing.get_type_hints(prototype_function)
-    parts, star = [], False
-    for index, (name, p) in enumerate(signature.parameters.items()):
-        if p.kind is p.KEYWORD_ONLY and not star:
-            parts.append("*")
-            star = True
-        if name not in hints:
-            raise ValueError(f"infer_schema(func): Parameter {name} must have a type annotation. Got func with signature {signature})")
-        text = _type_text(hints[name])
-        if mutates_args == "unknown" or name in mutates_args:
-            text = text.replace("Tensor", f"Tensor(a{index}!)", 1)
-        default = "" if p.default is p.empty else f"={p.default!r}" if isinstance(p.default, str) else f"={p.default}"
-        parts.append(f"{text} {name}{default}")
-    result = _type_text(hints.get("return")) if "return" in hints else "()"
-    return f"{op_name or ''}({', '.join(parts)}) -> {result}"
-
-
 class CustomOpDef:
     """A function that is an op. Source: torch.library.CustomOpDef."""
 
@@ -188,7 +90,7 @@ class CustomOpDef:
 
     @property
     def _opoverload(self):
-        return OpOverload(OpOverloadPacket(self._op), "default")
+        return _packets[self._op.name].default
 
     def __call__(self, *args, **kwargs):
         return self._op(*args, **kwargs)
@@ -198,6 +100,16 @@ class CustomOpDef:
             return lambda f: self.register_kernel(device_types, f)
         register_kernel(self._op.name, device_types, unaliased(self._op, fn))
         return fn
+
+    @contextlib.contextmanager
+    def set_kernel_enabled(self, device_type, enabled=True):
+        """Inside, calls on that device pass by its kernel (enabled=False), or use it again."""
+        before = set(self._op.disabled)
+        (self._op.disabled.discard if enabled else self._op.disabled.add)(device_type)
+        try:
+            yield
+        finally:
+            self._op.disabled = before
 
     def register_fake(self, fn, /):
         return register_fake(self._op.name, fn)
@@ -220,20 +132,24 @@ class CustomOpDef:
         return f"<CustomOpDef({self._op.name})>"
 
 
-def _check_name(name):
-    if not re.fullmatch(r"\w+::\w+", name):
-        raise ValueError(f"Expected op name to be of the form `namespace::name`, got {name!r}")
+def _refuse_keyword_tensors(op, what):
+    # Backward would have no place for their gradients.
+    if any(a.kwarg_only and a.real_type.text.startswith("Tensor") for a in op.schema.arguments):
+        raise NotImplementedError(f"{what} with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: {op.schema}")
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
     """Decorates an annotated function: it becomes the op `torch.ops.ns.name`. ValueError for a name that is not "ns::name"."""
     def inner(fn):
         _check_name(name)
-        text = schema or infer_schema(fn, mutates_args=mutates_args)
-        op = OpDef(name, text)
+        op = OpDef(name, schema or infer_schema(fn, mutates_args=mutates_args), tags=_as_tags(tags))
+        if schema and mutates_args != "unknown" and set(op.schema.mutated) != set(mutates_args):
+            raise ValueError(f"Attempted to create a custom op with `mutates_args={mutates_args}` and `schema={schema}. The schema suggests that "
+                             f"the op mutates {set(op.schema.mutated)} which is different from what was provided to us in `mutates_args`.")
+        _refuse_keyword_tensors(op, "custom_op")
         for kind in [device_types] if isinstance(device_types, (str, type(None))) else device_types:
             op.kernels[kind] = unaliased(op, fn)
-        _table[name] = op
+        _register(op)
         return CustomOpDef(op, fn)
     return inner if fn is None else inner(fn)
 
@@ -247,39 +163,6 @@ def wrap_triton(triton_kernel, /):
     raise NotImplementedError("wrap_triton: weir has no CUDA back end")
 
 
-def _find(op):
-    name = op if isinstance(op, str) else op.name() if isinstance(op, OpOverload) else op._op.name
-    if name not in _table:
-        raise RuntimeError(f"library: there is no op {name}; define it first")
-    return _table[name]
-
-
-def define(qualname, schema, *, lib=None, tags=()):
-    """Declares an op: define("ns::name", "(Tensor x) -> Tensor")."""
-    _check_name(qualname)
-    _table[qualname] = OpDef(qualname, schema)
-
-
-_KEYS = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": None, "default": None,
-         "CompositeImplicitAutograd": "composite", "": "composite", "Autograd": "autograd", "AutogradCPU": "autograd"}
-
-
-def _enter(op, kind, fn):
-    if kind == "Meta":
-        op.fake = fn
-    else:
-        op.kernels[_KEYS.get(kind, kind)] = fn
-
-
-def impl(qualname, types, func=None, *, lib=None):
-    """Implements an op for device types: "cpu", "default" for all."""
-    def register(fn):
-        for kind in [types] if isinstance(types, str) else types:
-            _enter(_find(qualname), "CompositeExplicitAutograd" if kind == "default" else kind, fn)
-        return fn
-    return register if func is None else register(func)
-
-
 def register_kernel(op, device_types, func=None, /, *, lib=None):
     def register(fn):
         for kind in [device_types] if isinstance(device_types, (str, type(None))) else device_types:
@@ -288,7 +171,7 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
     return register if func is None else register(func)
 
 
-def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
+def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=True):
     """What the op gives for tensors without memory (device "meta"). An op that is not defined yet finds it when it is."""
     def register(fn):
         if isinstance(op, str) and op not in _table:
@@ -304,10 +187,13 @@ def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
     return register_fake(qualname, func, lib=lib)
 
 
-
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     """backward(ctx, *grads) gives the gradients; setup_context(ctx, inputs, output) keeps what it needs."""
     found = _find(op)
+    if found.schema.is_mutable:
+        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with schema {found.schema}. Please create a "
+                           "functional operator and register an autograd formula for that.")
+    _refuse_keyword_tensors(found, "register_autograd")
     found.backward, found.setup_context = backward, setup_context
 
 
@@ -319,7 +205,7 @@ def register_vmap(op, func=None, /, *, lib=None):
     return register if func is None else register(func)
 
 
-def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None, allow_override=False):
+def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None, allow_override=True):
     raise NotImplementedError("register_torch_dispatch: weir has no dispatch modes")
 
 
@@ -339,36 +225,6 @@ def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
 def fallthrough_kernel():
     """Marks a dispatch key as not of interest."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
-
-
-class Library:
-    """Ops of one namespace. Library("ns", "DEF").define("name(Tensor x) -> Tensor"); .impl("name", fn, "CPU")."""
-
-    def __init__(self, ns, kind, dispatch_key=""):
-        if kind not in ("IMPL", "DEF", "FRAGMENT"):
-            raise ValueError(f"Unsupported kind: {kind}")
-        if ns == "aten" and kind != "IMPL":
-            raise ValueError("aten is a reserved namespace. Please try creating a library with another name.")
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
-        self._mine = []
-
-    def define(self, schema, alias_analysis="", *, tags=()):
-        name = schema.split("(")[0].split(".")[0].strip()
-        define(f"{self.ns}::{name}", schema[len(schema.split("(")[0]):])
-        self._mine.append(f"{self.ns}::{name}")
-        return name
-
-    def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=False):
-        name = op_name if isinstance(op_name, str) else op_name.name()
-        name = name.split("::")[-1].split(".")[0]
-        _enter(_find(f"{self.ns}::{name}"), dispatch_key or self.dispatch_key, fn)
-
-    def fallback(self, fn, dispatch_key="", *, with_keyset=False):
-        raise NotImplementedError("Library.fallback: weir has no dispatcher")
-
-    def _destroy(self):
-        for name in self._mine:
-            _table.pop(name, None)
 
 
 def get_ctx():

@@ -1,7 +1,9 @@
 """Ops written in Python (`torch.library`): gradients, lists of tensors and batches, as PyTorch has them."""
 
+import copy
 import itertools
 from collections.abc import Sequence
+from typing import Optional, Union
 
 import pytest
 import torch
@@ -226,3 +228,217 @@ def test_sizes_reach_a_kernel_as_lists():
         x = F.arange(12.0).reshape(2, 6)
         told.append((F.vmap(op, (0, None))(x, F.ones(2, 3).shape).tolist(), op(x, (3, 4)).tolist(), set(kinds)))
     _same(told)
+
+
+def _outcome(F, call):
+    """What a call gives, or the class of its error; both frameworks' dtypes and devices as text."""
+    try:
+        value = call(F)
+    except Exception as error:
+        return "NotImplementedError" if isinstance(error, NotImplementedError) else type(error).__name__
+    return str(value).replace("weir", "torch")
+
+
+def _annotated(F, **annotations):
+    def seen(x, a=None, b=3.14, e="foo", f=F.float, i=F.device("cpu:0")):
+        seen.told += [a, b, e, f, i]
+        return x.clone()
+    seen.told = []
+    seen.__annotations__ = {"x": F.Tensor, "a": Optional[int], "b": float, "e": str, "f": F.dtype, "i": F.device, "return": F.Tensor, **annotations}
+    return seen
+
+
+def test_a_kernel_sees_defaults_as_they_are():
+    told = []
+    for F, seen in _both(lambda F, name: (_annotated(F), name)):
+        kernel, name = seen
+        op = F.library.custom_op(name, kernel, mutates_args=())
+        op(F.ones(1))
+        op(F.ones(1), True, 2, "bar", F.int32, "cpu")
+        told.append(str(kernel.told).replace("weir", "torch"))
+    _same(told)
+
+
+@pytest.mark.parametrize("call", [
+    lambda F, op: op(F.ones(1), 2.5), lambda F, op: op(F.ones(1), "a"), lambda F, op: op(3, 2), lambda F, op: op(F.ones(1), None),
+    lambda F, op: op(F.ones(1), F.tensor(3)), lambda F, op: op(F.ones(1), True), lambda F, op: op(F.ones(1), [3]), lambda F, op: op()])
+def test_arguments_are_held_to_the_declaration(call):
+    def plus(F, name):
+        def plus(x, n):
+            return x + n
+        plus.__annotations__ = {"x": F.Tensor, "n": int, "return": F.Tensor}
+        return F.library.custom_op(name, plus, mutates_args=())
+    _same([_outcome(F, lambda F, op=op: call(F, op)) for F, op in _both(plus)])
+
+
+@pytest.mark.parametrize("annotation, result", [
+    (int, lambda x: "abc"), (float, lambda x: 3), (None, lambda x: x.clone()), (None, lambda x: None), ("pair", lambda x: [x + 1, x + 2]),
+    ("list", lambda x: (x + 1, x + 2)), ("tensor", lambda x: 3), ("tensor", lambda x: None)])
+def test_results_are_held_to_the_declaration(annotation, result):
+    def made(F, name):
+        def made(x):
+            return result(x)
+        given = {"pair": tuple[F.Tensor, F.Tensor], "list": list[F.Tensor], "tensor": F.Tensor}.get(annotation, annotation)
+        made.__annotations__ = {"x": F.Tensor, "return": given}
+        return F.library.custom_op(name, made, mutates_args=())
+    _same([_outcome(F, lambda F, op=op: op(F.ones(1))) for F, op in _both(made)])
+
+
+@pytest.mark.parametrize("mutates", [(), ("x",), "unknown", "x", ("q",), ("k",)])
+def test_what_a_function_is_said_to_write(mutates):
+    told = []
+    for F in (torch, weir):
+        def f(x, y, z, w, k):
+            return None
+        f.__annotations__ = {"x": F.Tensor, "y": Optional[F.Tensor], "z": list[F.Tensor], "w": list[Optional[F.Tensor]], "k": int, "return": None}
+        told.append(_outcome(F, lambda F, f=f: F.library.infer_schema(f, mutates_args=mutates)))
+    _same(told)
+
+
+@pytest.mark.parametrize("annotations", [
+    {"x": "Tensor", "a": Optional[Sequence[int]], "return": "Tensor"}, {"x": "list[Tensor]", "return": "tuple[Tensor, int, list[Tensor]]"},
+    {"x": "tuple[int, int]"}, {"x": dict}, {"return": "Optional[Tensor]"}, {"return": "dict"}, {"x": "Tensr"}, {"a": Union[int, float, bool]}])
+def test_declarations_of_annotations(annotations):
+    told = []
+    for F in (torch, weir):
+        space = {"Tensor": F.Tensor, "Optional": Optional}
+        exec("def f(x, a=None): return x", space)
+        space["f"].__annotations__ = {"x": F.Tensor, "a": Optional[int], "return": F.Tensor, **annotations}
+        told.append(_outcome(F, lambda F, space=space: F.library.infer_schema(space["f"], mutates_args=(), op_name="my")))
+    _same(told)
+
+
+def test_an_annotation_of_a_result_is_asked_for():
+    for F in (torch, weir):
+        def f(x: F.Tensor):
+            return x
+        with pytest.raises(ValueError, match="No return type annotation"):
+            F.library.infer_schema(f, mutates_args=())
+
+
+def _library(F, kind="FRAGMENT"):
+    return F.library.Library(f"custom_ops_test_{next(_numbers)}_{F.__name__}", kind)
+
+
+def _overloaded(F):
+    lib = _library(F)
+    for schema in ("f(Tensor x) -> Tensor", "f.n(Tensor x, int n) -> Tensor", "f.s(Tensor x, Tensor y, *, str s) -> Tensor"):
+        lib.define(schema)
+    lib.impl("f", lambda x: x + 1, "CPU")
+    lib.impl("f.n", lambda x, n: x * n, "CPU")
+    lib.impl("f.s", lambda x, y, s: x - y, "CPU")
+    return lib, getattr(F.ops, lib.ns).f
+
+
+def test_overloads_of_one_name():
+    told = []
+    for F in (torch, weir):
+        lib, f = _overloaded(F)
+        x = F.ones(1)
+        texts = f.overloads(), str(f.n), f.n.name(), f.default.name(), str(f.n._schema), repr(f.s), f.n._overloadname, f.n._opname
+        told.append((f(x).item(), f(x, 5).item(), f(x, x, s="a").item(), f.default(x).item(), f.n(x, 3).item(), f.n.namespace == lib.ns,
+                     f.n is getattr(F.ops, lib.ns).f.n, str(texts).replace(lib.ns, "ns"), _outcome(F, lambda F: f("s")), _outcome(F, lambda F: f.other),
+                     [(a.name, a.kwarg_only, a.has_default_value()) for a in f.s._schema.arguments]))
+    _same(told)
+
+
+@pytest.mark.parametrize("use", [
+    lambda F, lib: lib.define("g(Tensor x) -> Tensor"), lambda F, lib: lib.define("f(Tensor x) -> Tensor"), lambda F, lib: lib.define("g"),
+    lambda F, lib: lib.define("g(Tensr x) -> Tensor"), lambda F, lib: F.library.define(f"{lib.ns}::g", "g(Tensor x) -> Tensor"),
+    lambda F, lib: F.library.define(f"{lib.ns}.g", "(Tensor x) -> Tensor"), lambda F, lib: F.library.impl(f"{lib.ns}::f", "nothing", lambda x: x),
+    lambda F, lib: getattr(F.ops, lib.ns).g, lambda F, lib: lib.impl("f", lambda x: x, "CPU", allow_override=False),
+    lambda F, lib: F.library.Library("prim", "DEF"), lambda F, lib: F.library.Library("aten", "DEF")])
+def test_what_a_library_refuses(use):
+    told = []
+    for F in (torch, weir):
+        lib, _ = _overloaded(F)
+        told.append(_outcome(F, lambda F, lib=lib: use(F, lib) is None))
+    _same(told)
+
+
+def test_one_library_defines_a_namespace():
+    for F in (torch, weir):
+        lib = _library(F, "DEF")
+        with pytest.raises(RuntimeError, match="Only a single TORCH_LIBRARY"):
+            F.library.Library(lib.ns, "DEF")
+
+
+def test_kernels_may_come_before_what_they_implement():
+    for F in (torch, weir):
+        lib = _library(F)
+        lib.impl("late", lambda x: x + 2, "CPU")
+        lib.define("late(Tensor x) -> Tensor")
+        assert getattr(F.ops, lib.ns).late(F.ones(1)).item() == 3
+
+
+def test_decorators_of_old_define_and_implement():
+    for F in (torch, weir):
+        lib = _library(F)
+
+        @F.library.define(lib, "f(Tensor x) -> Tensor")
+        def f(x):
+            return x + 1
+        lib.define("g(Tensor x) -> Tensor")
+
+        @F.library.impl(lib, "g", "CPU")
+        def g(x):
+            return x + 2
+        ops = getattr(F.ops, lib.ns)
+        assert (ops.f(F.ones(1)).item(), ops.g(F.ones(1)).item()) == (2, 3)
+
+
+def test_ops_go_with_their_library():
+    for F in (torch, weir):
+        with F.library._scoped_library(f"custom_ops_test_scoped_{F.__name__}", "FRAGMENT") as lib:
+            lib.define("f(Tensor x) -> Tensor")
+            lib.impl("f", lambda x: x * 2, "CPU")
+            assert getattr(F.ops, lib.ns).f(F.ones(1)).item() == 2
+        assert not hasattr(getattr(F.ops, lib.ns), "f")
+
+
+def test_a_kernel_can_be_switched_off_for_a_while():
+    told = []
+    for F, op in _both(_scaled):
+        op.register_kernel("cpu", lambda x, by: x + 10)
+        x = F.ones(1)
+        seen = [op(x, x).item()]
+        with op.set_kernel_enabled("cpu", False):
+            seen.append(op(x, x).item())
+        told.append((*seen, op(x, x).item()))
+    _same(told)
+
+
+def test_an_op_without_tensors_runs_where_its_device_says():
+    def made(F, name):
+        def made(device):
+            return F.ones(3)
+        made.__annotations__ = {"device": F.device, "return": F.Tensor}
+        return F.library.custom_op(name, made, mutates_args=(), device_types="cpu")
+    for F, op in _both(made):
+        assert op(device="cpu").tolist() == [1, 1, 1]
+        with pytest.raises(RuntimeError, match="does not have a kernel registered for cuda"):
+            op("cuda")
+
+
+def test_gradients_are_refused_where_they_have_no_place():
+    for F, name in _both(lambda F, name: name):
+        def writes(x):
+            x.sin_()
+        writes.__annotations__ = {"x": F.Tensor, "return": None}
+        F.library.custom_op(name, writes, mutates_args=("x",))
+        with pytest.raises(RuntimeError, match="non-functional operator"):
+            F.library.register_autograd(name, lambda ctx, g: g)
+
+        def by_keyword(x, *, y):
+            return x + y
+        by_keyword.__annotations__ = {"x": F.Tensor, "y": F.Tensor, "return": F.Tensor}
+        with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+            F.library.custom_op(name + "_by_keyword", by_keyword, mutates_args=())
+
+
+def test_copies_of_an_op_are_the_op():
+    for F in (torch, weir):
+        lib, f = _overloaded(F)
+        assert copy.deepcopy(f) is f
+        assert copy.deepcopy(f.n) is f.n
+        assert not hasattr(f, "_nothing")

@@ -100,7 +100,8 @@ template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels
 
 void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
-  const bool last = only_channels_last(in[0]) && is_channels_last(out[0].sizes(), out[0].strides());
+  // The results decide, whose strides follow the order of the input's: a cut of a channels-last picture is not dense itself.
+  const bool last = only_channels_last(out[0]) || (only_channels_last(in[0]) && is_channels_last(out[0].sizes(), out[0].strides()));
   const Tensor x = in_layout(in[0], last);
   const Sizes sizes(x.sizes(), op.output_size);
   const int64_t channels = x.sizes()[1], planes = last ? x.sizes()[0] : x.sizes()[0] * channels, lanes = last ? channels : 1;

@@ -48,7 +48,11 @@ def _cotangents(v, outputs):
                                "single element.")
         from .. import ones_like
         return (ones_like(outputs[0]),)
+    from .. import Tensor
     v = tuple(v) if isinstance(v, (tuple, list)) else (v,)
+    for x in v:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"The v given must be either a Tensor or a tuple of Tensors but has a value of type {type(x)}.")
     if len(v) != len(outputs):
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(outputs)} but got {len(v)}.")
     for i, (a, b) in enumerate(zip(v, outputs)):

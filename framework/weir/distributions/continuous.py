@@ -257,7 +257,8 @@ _ALMOST_NORMAL = 1e6  # a concentration above which angles are normal numbers: f
 
 def _angles(k):
     """Von Mises draws around 0 of concentrations `k`, by rejection. Source: Best and Fisher 1979."""
-    x, done = weir.full_like(k, math.nan), ~((k >= 0) & (k <= _ALMOST_NORMAL))
+    x, fixed = weir.full_like(k, math.nan), ~((k >= 0) & (k <= _ALMOST_NORMAL))
+    done = fixed
     if bool((k > _ALMOST_NORMAL).any()):
         x = weir.where(k > _ALMOST_NORMAL, k.rsqrt() * weir.randn_like(k), x)
     k = k.clamp(min=1e-300)  # the inverse of what is smaller is infinite
@@ -270,7 +271,8 @@ def _angles(k):
         f = (1 + r * z) / (r + z)
         c = k * (r - f)
         accept = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
-        x = weir.where(accept & ~done, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), x)
+        # As in PyTorch, the last angle accepted stays, not the first, until all places have one.
+        x = weir.where(accept & ~fixed, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), x)
         done = done | accept
     return x
 

@@ -1,5 +1,6 @@
 """Distributions of vectors and matrices: normals, Wishart, LKJ, and mixtures."""
 import math
+import warnings
 
 import weir
 from weir import Size
@@ -253,13 +254,31 @@ class Wishart(ExponentialFamily):
         diagonal = v.diagonal(dim1=-2, dim2=-1)
         return self.df.view(tuple(self._batch_shape) + (1, 1)) * (v.pow(2) + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
-    def rsample(self, sample_shape=Size(), max_try_correction=None):
-        """By Bartlett's decomposition."""
-        shape = tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape)
-        noise = _standard_normal(shape, self.df.dtype).tril(diagonal=-1)
-        noise = noise + weir.diag_embed(self._chi2.rsample(sample_shape).clamp(min=weir.finfo(self.df.dtype).tiny).sqrt())
+    def _bartlett(self, sample_shape):
+        """Draws by Bartlett's decomposition."""
+        p, dtype = self._event_shape[-1], self.df.dtype
+        noise = weir.diag_embed(self._chi2.rsample(sample_shape).sqrt().clamp(min=weir.finfo(dtype).eps))
+        i, j = weir.tril_indices(p, p, offset=-1)
+        noise[..., i, j] = weir.randn(tuple(sample_shape) + tuple(self._batch_shape) + (p * (p - 1) // 2,), dtype=dtype)
         chol = self._unbroadcasted_scale_tril @ noise
         return chol @ chol.mT
+
+    def rsample(self, sample_shape=Size(), max_try_correction=10):
+        """Draws; singular ones are drawn again, at most `max_try_correction` times."""
+        def over_batch(checked):
+            return checked.amax(tuple(-1 - i for i in range(len(self._batch_shape)))) if self._batch_shape else checked
+        sample = self._bartlett(sample_shape)
+        # The first check of PyTorch's takes the regular matrices for singular ones, so that all are drawn twice: seeds agree only if they are.
+        again = over_batch(self.support.check(sample))
+        if bool(again.any()):
+            warnings.warn("Singular sample detected.", stacklevel=2)
+            for _ in range(10 if max_try_correction is None else max_try_correction):
+                new = self._bartlett(again[again].shape)
+                sample[again] = new
+                again[again.clone()] = over_batch(~self.support.check(new))
+                if not bool(again.any()):
+                    break
+        return sample
 
     def log_prob(self, value):
         if self._validate_args:

@@ -234,6 +234,7 @@ class SoftmaxTransform(_Fixed):
     """y = softmax(x), of which the inverse is taken to be log(y)"""
 
     domain, codomain, bijective = constraints.real_vector, constraints.simplex, False
+    sign = Transform.sign
 
     def _call(self, x):
         e = (x - x.max(-1, True)[0]).exp()
@@ -247,6 +248,7 @@ class StickBreakingTransform(_Fixed):
     """Vectors to shares of one more entry, each taking its part of what is left."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
+    sign = Transform.sign
 
     def _call(self, x):
         offset = x.shape[-1] + 1 - weir.ones(x.shape[-1], dtype=x.dtype).cumsum(-1)
@@ -274,7 +276,8 @@ class StickBreakingTransform(_Fixed):
 class LowerCholeskyTransform(_Fixed):
     """Matrices to lower triangular ones with a positive diagonal."""
 
-    domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
+    domain, codomain, bijective = constraints.independent(constraints.real, 2), constraints.lower_cholesky, False
+    sign = Transform.sign
 
     def _call(self, x):
         return x.tril(-1) + weir.diag_embed(x.diagonal(dim1=-2, dim2=-1).exp())
@@ -286,7 +289,8 @@ class LowerCholeskyTransform(_Fixed):
 class PositiveDefiniteTransform(_Fixed):
     """Matrices to positive definite ones."""
 
-    domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
+    domain, codomain, bijective = constraints.independent(constraints.real, 2), constraints.positive_definite, False
+    sign = Transform.sign
 
     def _call(self, x):
         x = LowerCholeskyTransform()(x)

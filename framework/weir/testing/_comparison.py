@@ -32,7 +32,9 @@ class _Check:
         raise kind(text)
 
     def values(self, a, b, path=()):
-        if a is None and b is None:
+        if a is None or b is None:
+            if a is not b:
+                self.fail(f"None mismatch: {a} is not {b}", path)
             return
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             if set(a) != set(b):
@@ -49,17 +51,20 @@ class _Check:
             return
         if isinstance(a, (bool, int, float, complex)) and isinstance(b, (bool, int, float, complex)):
             return self.numbers(a, b, path)
-        if isinstance(a, Tensor) and isinstance(b, Tensor):
-            if not self.allow_subclasses and type(a) is not type(b):
-                self.fail(f"{type(a)} {type(b)}", path, TypeError)
+        # An array is compared with arrays only, so that no tensor passes for what a program did not make.
+        related = isinstance(a, type(b)) or isinstance(b, type(a)) if self.allow_subclasses else type(a) is type(b)
+        if not related:
+            self.unsupported(a, b, path)
+        if isinstance(a, Tensor):
             return self.tensors(a, b, path)
-        if not self.allow_subclasses and type(a) is not type(b):
-            self.fail(f"If allow_subclasses is False, inputs must be of the same type, got {type(a)} and {type(b)}", path, TypeError)
         try:
             x, y = weir.as_tensor(a), weir.as_tensor(b)
         except Exception:
-            self.fail(f"No comparison pair was able to handle inputs of type {type(a)} and {type(b)}.", path, TypeError)
+            self.unsupported(a, b, path)
         self.tensors(x, y, path)
+
+    def unsupported(self, a, b, path):
+        self.fail(f"No comparison pair was able to handle inputs of type {type(a)} and {type(b)}.", path, TypeError)
 
     def numbers(self, a, b, path):
         if self.check_dtype and type(a) is not type(b) and bool in (type(a), type(b)):
@@ -112,8 +117,11 @@ class _Check:
             if self.check_layout:
                 self.fail(f"The values for attribute 'layout' do not match: {a.layout} != {b.layout}.", path)
             return self.tensors(a.to_dense(), b.to_dense(), path)
-        if a.layout == weir.sparse_coo:
+        if a.layout == weir.sparse_coo and a.is_coalesced() != b.is_coalesced():
             a, b = a.coalesce(), b.coalesce()
+        if a._nnz() != b._nnz():
+            kind = str(a.layout).rpartition("_")[2].upper()
+            self.fail(f"The number of specified values in sparse {kind} tensors does not match: {a._nnz()} != {b._nnz()}", path)
         for x, y in zip(a._parts(), b._parts()):
             if isinstance(x, Tensor):
                 self.tensors(x, y, path)

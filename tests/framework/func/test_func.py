@@ -145,3 +145,10 @@ def test_jvp_leaves_no_history_and_no_tangent_behind():
     assert not value.requires_grad and not tangent.requires_grad
     with weir.autograd.forward_ad.dual_level():
         assert all(weir.autograd.forward_ad.unpack_dual(t).tangent is None for t in (x, v, value, tangent))
+
+
+@pytest.mark.parametrize("product", ["vjp", "jvp", "vhp", "hvp"])
+def test_vectors_that_are_no_tensors_are_type_errors(product):
+    for F in (torch, weir):
+        with pytest.raises(TypeError, match="must be either a Tensor or a tuple of Tensors"):
+            getattr(F.autograd.functional, product)(lambda x: x.sum(), F.ones(4), (F.ones(4), 2))

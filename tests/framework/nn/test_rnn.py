@@ -159,3 +159,10 @@ def test_batch_sizes_that_lie_raise():
         packed = weir.nn.utils.rnn.PackedSequence(weir.randn(5, 3), weir.tensor(sizes))
         with pytest.raises((RuntimeError, MemoryError)):
             module(packed, (weir.zeros(1, 2, 5), weir.zeros(1, 2, 5)))
+
+
+def test_packed_sequences_of_no_steps_are_refused():
+    for F in (torch, weir):
+        packed = F.nn.utils.rnn.PackedSequence(F.randn(0, 5), F.tensor([], dtype=F.int64), None, None)
+        with pytest.raises(RuntimeError, match="batch_sizes can not be empty"):
+            F.nn.utils.rnn.pad_packed_sequence(packed)

@@ -24,6 +24,14 @@ def test_channels_last_stays():
     assert_same(lambda t, x: t.nn.functional.adaptive_max_pool2d(x.contiguous(memory_format=t.channels_last), 3, True), x)
 
 
+@pytest.mark.parametrize("cut", ["[:, ::2]", "[:, 1:]", "[::2]", "[:, :, ::2]", "[..., 1:]"])
+@pytest.mark.parametrize("pool", ["adaptive_max_pool2d(x, 3, True)", "adaptive_avg_pool2d(x, 3)", "max_pool2d(x, 2, return_indices=True)", "avg_pool2d(x, 2)"])
+def test_cuts_of_channels_last_pictures(pool, cut):
+    x = torch.randn(4, 4, 6, 7, generator=torch.manual_seed(0), requires_grad=True)
+    call = eval(f"lambda t, x: t.nn.functional.{pool.replace('(x', f'(x.contiguous(memory_format=t.channels_last){cut}')}")
+    assert_same(call, x, rtol=1e-5, atol=1e-6)
+
+
 def test_top_level_returns_positions():
     assert_same(lambda t, x: t.adaptive_max_pool1d(x, 2), X[0, 0])
 

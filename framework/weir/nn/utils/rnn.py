@@ -113,6 +113,8 @@ def _pack(input, lengths):
 def pad_packed_sequence(sequence, batch_first: bool = False, padding_value: float = 0.0, total_length=None):
     """(padded sequences, lengths) of a PackedSequence: (T, B, *), or (B, T, *) with batch_first; T is total_length or the longest."""
     sizes = sequence.batch_sizes.tolist()
+    if not sizes:
+        raise RuntimeError("batch_sizes can not be empty")
     if total_length is not None and total_length < len(sizes):
         raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
                          f"total_length={total_length} and max sequence length being {len(sizes)}")
