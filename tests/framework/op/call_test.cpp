@@ -1,6 +1,7 @@
 // The one door: results, in-place, out=, views, and errors before any work.
 #include "framework/op/call.h"
 
+#include "framework/op/unlisted.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/index.h"
@@ -14,12 +15,13 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-// An op without any kernel, not registered: what an op is before a back end has it.
+// An op without any kernel, which no name finds: what an op is before a back end has it.
 struct Unwritten : Op {
   static constexpr Signature signature = "unwritten(input: Tensor) -> Tensor";
   static constexpr auto doc = "Nothing.";
   Meta infer(Inputs in) const { return in[0].meta(); }
 };
+const Unlisted<Unwritten> unlisted;
 
 void add_out(const Tensor& a, const Tensor& b, Tensor out) {
   Add op = make_op<Add>();
