@@ -119,8 +119,8 @@ class Argument:
         if match is None:
             raise RuntimeError(f"expected a type and a name but found '{text}'")
         self.real_type, self.name, self.kwarg_only = Type(match[1].strip().replace("SymInt", "int")), match[2] or "", kwarg_only
-        self.type, self.is_out = self.real_type, bool(alias and alias[2]) and kwarg_only
-        self.is_write = bool(alias and alias[2])
+        self.type, self.is_write = self.real_type, bool(alias and alias[2])
+        self.is_out = self.is_write and kwarg_only
         self.has_default, self.default_value = bool(equals), _value(default, self.real_type) if equals else None
 
     def has_default_value(self):
@@ -189,7 +189,7 @@ class Schema:
 
     @property
     def is_mutable(self):
-        return any(a.is_write for a in self.arguments)
+        return bool(self.mutated)
 
     @functools.cached_property
     def mutated(self):
