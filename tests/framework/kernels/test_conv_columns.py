@@ -20,7 +20,8 @@ def test_values_and_gradients(size, weight, options, last):
         x, w = (t.to(memory_format=torch.channels_last if x.dim() == 4 else torch.channels_last_3d) for t in (x, w))
     x, w, b = (t.requires_grad_() for t in (x, w, b))
     name = f"conv{len(size) - 2}d"
-    assert_same(lambda t, x, w, b: getattr(t.nn.functional, name)(x, w, b, **options), x, w, b, order=2, strides=False, rtol=1e-10, atol=1e-10)
+    # Cosines of sums of hundreds, twice: another order of summing moves second derivatives by up to 9e-10.
+    assert_same(lambda t, x, w, b: getattr(t.nn.functional, name)(x, w, b, **options), x, w, b, order=2, strides=False, rtol=1e-10, atol=2e-9)
 
 
 def test_padding_is_multiplied_by_infinities():

@@ -88,12 +88,14 @@ def test_what_is_not_finite_reaches_no_result_that_does_not_meet_it(operand, val
     given, padding = sides("odd")
     given[operand][1, 2, 0, 1] = value
     given = [t.to(dtype) for t in given]
-    for got, want in zip(results(weir, ours(given, weir.channels_last), padding), results(torch, given, padding)):
-        got, want = torch.tensor(got.float().numpy()), want.float()
+    # What is met is as PyTorch's float32 has it: its other dtypes multiply padding too. The numbers are near those of float64.
+    theirs = (results(torch, [t.to(wide) for t in given], padding) for wide in (torch.float32, torch.float64))
+    for got, want, true in zip(results(weir, ours(given, weir.channels_last), padding), *theirs):
+        got = torch.tensor(got.float().numpy()).double()
         assert torch.equal(got.isfinite(), want.isfinite()) and torch.equal(got.isnan(), want.isnan())
-        finite = want.isfinite()
+        finite = want.isfinite() & true.isfinite()
         near = 1e-4 if dtype == torch.float32 else 2.0 ** -7
-        assert torch.allclose(got[finite], want[finite], rtol=near, atol=near)
+        assert torch.allclose(got[finite], true[finite], rtol=near, atol=max(near, 1e-5 * true[finite].abs().max()))
 
 
 def test_what_overflows_in_a_tile_alone_is_summed_product_by_product():

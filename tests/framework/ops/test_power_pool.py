@@ -1,7 +1,9 @@
 """Powers averaged over windows against PyTorch: values, strides, gradients and refusals."""
 
+import numpy as np
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 X = (torch.arange(24.0).reshape(2, 3, 4) + 0.5).requires_grad_()
@@ -33,5 +35,6 @@ def test_under_autocast(text):
 @pytest.mark.parametrize("norm", [3, -1.5, 2.5])
 @pytest.mark.parametrize("size", [1e-8, 3.0, 1e12])
 def test_roots_of_large_powers_keep_their_digits(norm, size):
-    x = torch.full((1, 4, 4), size, requires_grad=True)
-    assert_same(lambda t, x: t.nn.functional.lp_pool2d(x, norm, [1, 1]), x, rtol=2.5e-7, atol=0, order=0)
+    # Against the truth: PyTorch's roots lose digits without AVX-512.
+    pooled = weir.nn.functional.lp_pool2d(weir.full((1, 4, 4), size), norm, [1, 1])
+    np.testing.assert_allclose(pooled.numpy(), np.full((1, 4, 4), size), 2.5e-7)
