@@ -50,10 +50,35 @@ bool one_precision(const Tensor& x, const Tensor& h, const Tensor& c) {
          x.sizes() == h.sizes();
 }
 
-bool layer_precision(std::initializer_list<Tensor> all) {
-  for (const Tensor& t : all)
-    if (t && (t.dtype() != all.begin()->dtype() || t.device().type != DeviceType::cpu)) return false;
-  return !mode.autocast && (all.begin()->dtype() == DType::float32 || all.begin()->dtype() == DType::float64);
+int64_t gates_of(RnnMode mode) { return mode == RnnMode::lstm ? 4 : mode == RnnMode::gru ? 3 : 1; }
+
+// Whether all steps are one op: sequences of one length, of states that fit the weights, in one precision.
+bool is_layer(RnnMode m, const Weights& w, const Tensor& gates, const std::vector<int64_t>& sizes, const State& first) {
+  const Tensor &h = first.h, &c = first.c;
+  if (w.w_hr || sizes.front() != sizes.back() || h.ndim() != 2 || h.numel() == 0 || h.size(0) != sizes[0] || (c && c.sizes() != h.sizes())) return false;
+  const int64_t n = gates.size(1);
+  if (gates.size(0) != checked_mul(int64_t(sizes.size()), sizes[0]) || n != checked_mul(h.size(1), gates_of(m)) || w.w_hh.sizes() != Dims{n, h.size(1)} ||
+      (w.b_hh && w.b_hh.sizes() != Dims{n}))
+    return false;
+  for (const Tensor& t : {gates, w.w_hh, w.b_hh, h, c})
+    if (t && (t.dtype() != gates.dtype() || t.device().type != DeviceType::cpu)) return false;
+  return !mode.autocast && (gates.dtype() == DType::float32 || gates.dtype() == DType::float64);
+}
+/// That op: the outputs (T, N, hidden), and the last state.
+Tensor run_layer(RnnMode m, const Weights& w, const Tensor& gates, const State& first, bool reverse, State& last) {
+  const int64_t end = reverse ? 0 : gates.size(0) - 1;
+  Tensor y;
+  if (m == RnnMode::lstm) {
+    auto [states, cells, _] = fn::lstm_layer(gates, w.w_hh, w.b_hh, first.h, first.c, reverse);
+    y = states, last.c = fn::select(cells, 0, end);
+  } else if (m == RnnMode::gru) {
+    auto [states, _] = fn::gru_layer(gates, w.w_hh, w.b_hh, first.h, reverse);
+    y = states;
+  } else {
+    y = fn::rnn_layer(gates, w.w_hh, w.b_hh, first.h, m == RnnMode::relu, reverse);
+  }
+  last.h = fn::select(y, 0, end);
+  return y;
 }
 
 // One step from the input's part of the gates, which a layer computes for all steps at once.
@@ -104,14 +129,8 @@ Tensor run_direction(RnnMode mode, const Weights& w, const Tensor& data, const s
                      State& last) {
   Tensor gates = fn::linear(data, w.w_ih, w.b_ih);
   const int64_t steps = int64_t(sizes.size());
-  if (mode == RnnMode::lstm && !w.w_hr && sizes.front() == sizes.back() && first.h.ndim() == 2 && first.h.numel() > 0 &&
-      gates.size(0) == checked_mul(steps, sizes[0]) && w.w_hh.sizes() == Dims{gates.size(1), first.h.size(1)} &&
-      gates.size(1) == checked_mul(first.h.size(1), 4) && (!w.b_hh || w.b_hh.sizes() == Dims{gates.size(1)}) && first.h.sizes() == first.c.sizes() &&
-      first.h.size(0) == sizes[0] && layer_precision({gates, w.w_hh, w.b_hh, first.h, first.c})) {
-    auto [y, cells, _] = fn::lstm_layer(fn::unflatten(gates, 0, Dims{steps, sizes[0]}), w.w_hh, w.b_hh, first.h, first.c, reverse);
-    last = {fn::select(y, 0, reverse ? 0 : steps - 1), fn::select(cells, 0, reverse ? 0 : steps - 1)};
-    return fn::flatten(y, 0, 1);
-  }
+  if (is_layer(mode, w, gates, sizes, first))
+    return fn::flatten(run_layer(mode, w, fn::unflatten(gates, 0, Dims{steps, sizes[0]}), first, reverse, last), 0, 1);
   std::vector<int64_t> starts(sizes.size(), 0);
   for (int64_t t = 1; t < steps; t++) starts[t] = starts[t - 1] + sizes[t - 1];
   Tensors outputs(sizes.size());
@@ -192,16 +211,30 @@ std::array<Meta, 2> LstmGatesBackward::infer(Inputs in) const {
   return {Meta(gates.sizes(), c.dtype(), c.device()), Meta(c.sizes(), c.dtype(), c.device())};
 }
 
+namespace {
+
+// The state of all steps of a layer of `gates` per number of its state, from gates, w_hh, b_hh and the first states.
+Meta layer_state(const char* name, RnnMode m, Inputs in) {
+  const Tensor &x = in[0], &w = in[1], &b = in[2], &h = in[3];
+  check(x.ndim() == 3 && h.ndim() == 2 && x.size(0) > 0, name, ": expected gates (T, N, ", gates_of(m), " hidden) and a state (N, hidden), got ", x.sizes(), " and ", h.sizes());
+  const int64_t gates = checked_mul(h.size(1), gates_of(m));
+  check(in.back().sizes() == h.sizes() && x.size(1) == h.size(0) && x.size(2) == gates && w.sizes() == Dims{gates, h.size(1)} && (!b || b.sizes() == Dims{gates}),
+        name, ": shapes ", x.sizes(), ", ", w.sizes(), ", ", h.sizes(), " and ", in.back().sizes(), " do not fit");
+  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, name, ": not implemented for ", name_of(x.dtype()));
+  for (const Tensor& t : in) check(!t || t.dtype() == x.dtype(), name, ": expected one dtype, got ", name_of(x.dtype()), " and ", t ? name_of(t.dtype()) : "");
+  return Meta(Dims{x.size(0), h.size(0), h.size(1)}, x.dtype(), x.device());
+}
+// The gradients to gates and states come from the steps; the weights' are sums over all of them.
+Tensor weights_gradient(const Tensor& gates, const Tensor& before) {
+  return fn::matmul(fn::transpose(fn::flatten(gates, 0, 1), 0, 1), fn::flatten(before, 0, 1));
+}
+Tensor at_step(const Tensor& all, int64_t t) { return all ? fn::select(all, 0, t) : all; }
+
+}  // namespace
+
 std::array<Meta, 3> LstmLayer::infer(Inputs in) const {
-  const Tensor &x = in[0], &w = in[1], &b = in[2], &h = in[3], &c = in[4];
-  check(x.ndim() == 3 && h.ndim() == 2 && x.size(0) > 0, "lstm_layer: expected gates (T, N, 4 hidden) and states (N, hidden), got ", x.sizes(), " and ", h.sizes());
-  const int64_t gates = checked_mul(h.size(1), 4);
-  check(c.sizes() == h.sizes() && x.size(1) == h.size(0) && x.size(2) == gates && w.sizes() == Dims{gates, h.size(1)} && (!b || b.sizes() == Dims{gates}),
-        "lstm_layer: shapes ", x.sizes(), ", ", w.sizes(), ", ", h.sizes(), " and ", c.sizes(), " do not fit");
-  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "lstm_layer: not implemented for ", name_of(x.dtype()));
-  for (const Tensor& t : in) check(!t || t.dtype() == x.dtype(), "lstm_layer: expected one dtype, got ", name_of(x.dtype()), " and ", t ? name_of(t.dtype()) : "");
-  Meta state(Dims{x.size(0), h.size(0), h.size(1)}, x.dtype(), x.device());
-  return {state, state, Meta(x.sizes(), x.dtype(), x.device())};
+  const Meta state = layer_state("lstm_layer", RnnMode::lstm, in);
+  return {state, state, Meta(in[0].sizes(), in[0].dtype(), in[0].device())};
 }
 Tensors LstmLayer::vjp(const Saved& s, const Tensor&) const {
   const Tensor by_y = s.cotangent(0), by_cells = s.cotangent(1), x = s.input(0), w = s.input(1), h = s.input(3), c = s.input(4), y = s.output(0), cells = s.output(1);
@@ -216,15 +249,12 @@ Tensors LstmLayer::vjp(const Saved& s, const Tensor&) const {
     Tensors steps(static_cast<size_t>(n));
     for (int64_t i = n; i-- > 0;) {
       const int64_t t = reverse ? n - 1 - i : i;
-      auto at = [t](const Tensor& all) { return all ? fn::select(all, 0, t) : all; };
-      State d = lstm_gradient(at(sums), at(states), plus(at(by_y), by_h), plus(at(by_cells), by_c));
+      State d = lstm_gradient(at_step(sums, t), at_step(states, t), plus(at_step(by_y, t), by_h), plus(at_step(by_cells, t), by_c));
       steps[t] = d.h, by_h = fn::matmul(d.h, w), by_c = d.c;
     }
     gates = fn::stack.over(steps, 0)[0];
   }
-  const Tensor flat = fn::flatten(gates, 0, 1);
-  return {gates, s.needs(1) ? fn::matmul(fn::transpose(flat, 0, 1), fn::flatten(before, 0, 1)) : Tensor(),
-          s.needs(2) ? fn::sum(flat, Dims{0}) : Tensor(), by_h, by_c};
+  return {gates, s.needs(1) ? weights_gradient(gates, before) : Tensor(), s.needs(2) ? fn::sum(gates, Dims{0, 1}) : Tensor(), by_h, by_c};
 }
 std::array<Meta, 3> LstmLayerBackward::infer(Inputs in) const {
   const Tensor &x = in[2], &cells = in[4], &c = in[6];
@@ -236,6 +266,69 @@ std::array<Meta, 3> LstmLayerBackward::infer(Inputs in) const {
         "lstm_layer_backward: shapes do not fit");
   Meta state(c.sizes(), c.dtype(), c.device());
   return {Meta(x.sizes(), x.dtype(), x.device()), state, state};
+}
+
+std::array<Meta, 2> GruLayer::infer(Inputs in) const { return {layer_state("gru_layer", RnnMode::gru, in), Meta(in[0].sizes(), in[0].dtype(), in[0].device())}; }
+Tensors GruLayer::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor x = s.input(0), w = s.input(1), h = s.input(3), y = s.output(0), before = before_steps(y, h, reverse);
+  Tensor by_x, by_gates, by_h;
+  if (!mode.grad) {
+    auto [to_x, to_gates, first] = fn::gru_layer_backward(dy, x, s.output(1), y, w, h, reverse);
+    by_x = to_x, by_gates = to_gates, by_h = first;
+  } else {
+    const Tensor gates = fn::linear(before, w, s.input(2));
+    const int64_t n = x.size(0);
+    Tensors to_x(static_cast<size_t>(n)), to_gates(static_cast<size_t>(n));
+    for (int64_t i = n; i-- > 0;) {
+      const int64_t t = reverse ? n - 1 - i : i;
+      const Tensors gx = fn::chunk(at_step(x, t), 3, -1), gh = fn::chunk(at_step(gates, t), 3, -1);
+      const Tensor reset = fn::sigmoid(gx[0] + gh[0]), update = fn::sigmoid(gx[1] + gh[1]), candidate = fn::tanh(gx[2] + gh[2] * reset);
+      const Tensor d = plus(at_step(dy, t), by_h), by_candidate = d * (1.0 - update) * (1.0 - candidate * candidate);
+      const Tensor by_reset = by_candidate * gh[2] * reset * (1.0 - reset), by_update = d * (at_step(before, t) - candidate) * update * (1.0 - update);
+      to_x[t] = fn::cat.over(Tensors{by_reset, by_update, by_candidate}, -1)[0];
+      to_gates[t] = fn::cat.over(Tensors{by_reset, by_update, by_candidate * reset}, -1)[0];
+      by_h = d * update + fn::matmul(to_gates[t], w);
+    }
+    by_x = fn::stack.over(to_x, 0)[0], by_gates = fn::stack.over(to_gates, 0)[0];
+  }
+  return {by_x, s.needs(1) ? weights_gradient(by_gates, before) : Tensor(), s.needs(2) ? fn::sum(by_gates, Dims{0, 1}) : Tensor(), by_h};
+}
+std::array<Meta, 3> GruLayerBackward::infer(Inputs in) const {
+  const Tensor &dy = in[0], &x = in[1], &gates = in[2], &y = in[3], &w = in[4], &h = in[5];
+  for (const Tensor& t : in) check(t.dtype() == h.dtype(), "gru_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(h.dtype()));
+  check(x.ndim() == 3 && h.ndim() == 2 && x.sizes() == gates.sizes() && y.sizes() == Dims{x.size(0), h.size(0), h.size(1)} && dy.sizes() == y.sizes() &&
+            x.numel() == checked_mul(y.numel(), 3) && w.sizes() == Dims{x.size(2), h.size(1)},
+        "gru_layer_backward: shapes do not fit");
+  const Meta m(x.sizes(), x.dtype(), x.device());
+  return {m, m, Meta(h.sizes(), h.dtype(), h.device())};
+}
+
+Meta RnnLayer::infer(Inputs in) const { return layer_state("rnn_layer", relu ? RnnMode::relu : RnnMode::tanh, in); }
+Tensors RnnLayer::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor w = s.input(1), h = s.input(3), y = s.output(0);
+  Tensor sums, by_h;
+  if (!mode.grad) {
+    auto [all, first] = fn::rnn_layer_backward(dy, y, w, relu, reverse);
+    sums = all, by_h = first;
+  } else {
+    const Tensor slope = relu ? 1.0 - cast_to(y <= 0.0, y.dtype()) : 1.0 - y * y;
+    const int64_t n = y.size(0);
+    Tensors steps(static_cast<size_t>(n));
+    for (int64_t i = n; i-- > 0;) {
+      const int64_t t = reverse ? n - 1 - i : i;
+      steps[t] = plus(at_step(dy, t), by_h) * at_step(slope, t);
+      by_h = fn::matmul(steps[t], w);
+    }
+    sums = fn::stack.over(steps, 0)[0];
+  }
+  return {sums, s.needs(1) ? weights_gradient(sums, before_steps(y, h, reverse)) : Tensor(), s.needs(2) ? fn::sum(sums, Dims{0, 1}) : Tensor(), by_h};
+}
+std::array<Meta, 2> RnnLayerBackward::infer(Inputs in) const {
+  const Tensor &dy = in[0], &y = in[1], &w = in[2];
+  for (const Tensor& t : in) check(t.dtype() == y.dtype(), "rnn_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(y.dtype()));
+  check(y.ndim() == 3 && dy.sizes() == y.sizes() && y.size(0) > 0 && w.sizes() == Dims{y.size(2), y.size(2)}, "rnn_layer_backward: shapes ", dy.sizes(), ", ",
+        y.sizes(), " and ", w.sizes(), " do not fit");
+  return {Meta(y.sizes(), y.dtype(), y.device()), Meta(Dims{y.size(1), y.size(2)}, y.dtype(), y.device())};
 }
 
 Tensors RnnStack::compose(Inputs in) const {

@@ -1,6 +1,6 @@
 // Recurrent nets: a cell's step, and whole stacks of layers over (packed) sequences. All are compositions of linear maps and
 // pointwise ops, so gradients of every order follow; an LSTM's gates are one op where they are of one precision,
-// and so are all its steps where their sequences end together. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
+// and so are all steps of a layer where its sequences end together. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
 // (LSTM, projections), Cho et al. 2014 (GRU, with the reset gate after the product, as PyTorch has it).
 #pragma once
 #include "framework/op/call.h"
@@ -75,6 +75,58 @@ struct LstmLayerBackward : Op {
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
+struct GruLayer : Op {
+  static constexpr Signature signature = "gru_layer(gates_x: Tensor, w_hh: Tensor, b_hh: Tensor | None, h: Tensor, reverse: bool) -> (y: Tensor, gates_h: Tensor)";
+  static constexpr auto doc =
+      "All steps of a GRU, from the input's part of the gates (T, N, 3 hidden), w_hh (3 hidden, hidden) and the first state (N, hidden), in "
+      "float32 or float64: the state of all steps (T, N, hidden), and its part of the gates, which its gradient needs and nobody else.";
+  static constexpr Notation notation = "tng, gh, g, nh -> tnh, tng | tngh";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b1111, .outputs = 0b11};
+  bool reverse;
+  static constexpr Fields fields{&GruLayer::reverse};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct GruLayerBackward : Op {
+  static constexpr Signature signature =
+      "gru_layer_backward(grad_y: Tensor, gates_x: Tensor, gates_h: Tensor, y: Tensor, w_hh: Tensor, h: Tensor, reverse: bool) -> (gates_x: Tensor, gates_h: Tensor, h: Tensor)";
+  static constexpr auto doc = "Gradients of gru_layer to both parts of the gates and to h.";
+  static constexpr Notation notation = "tnh, tng, tng, tnh, gh, nh -> tng, tng, nh | tngh";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};  // where a gradient of it is wanted, gru_layer's is made of other ops
+  bool reverse;
+  static constexpr Fields fields{&GruLayerBackward::reverse};
+  std::array<Meta, 3> infer(Inputs in) const;
+};
+
+struct RnnLayer : Op {
+  static constexpr Signature signature = "rnn_layer(gates_x: Tensor, w_hh: Tensor, b_hh: Tensor | None, h: Tensor, relu: bool, reverse: bool) -> Tensor";
+  static constexpr auto doc =
+      "All steps of a plain recurrent net, from the input's part of the sums (T, N, hidden), w_hh (hidden, hidden) and the first state "
+      "(N, hidden), in float32 or float64: the state of all steps (T, N, hidden), by tanh or relu.";
+  static constexpr Notation notation = "tng, gh, g, nh -> tnh | tngh";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b1010, .outputs = 0b1};
+  bool relu, reverse;
+  static constexpr Fields fields{&RnnLayer::relu, &RnnLayer::reverse};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct RnnLayerBackward : Op {
+  static constexpr Signature signature =
+      "rnn_layer_backward(grad_y: Tensor, y: Tensor, w_hh: Tensor, relu: bool, reverse: bool) -> (sums: Tensor, h: Tensor)";
+  static constexpr auto doc = "Gradients of rnn_layer to the sums and to h.";
+  static constexpr Notation notation = "tng, tng, gh -> tng, nh | tngh";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};  // where a gradient of it is wanted, rnn_layer's is made of other ops
+  bool relu, reverse;
+  static constexpr Fields fields{&RnnLayerBackward::relu, &RnnLayerBackward::reverse};
+  std::array<Meta, 2> infer(Inputs in) const;
+};
+
 struct RnnStack : Op {
   static constexpr Signature signature =
       "rnn_stack(tensors: list[Tensor], mode: str, num_layers: int, has_biases: bool, dropout: float, train: bool, bidirectional: bool, packed: bool) -> list[Tensor]";
@@ -94,7 +146,7 @@ struct RnnStack : Op {
   Tensors compose(Inputs in) const;
 };
 
-using RnnOps = OpList<RnnCell, LstmCell, LstmGates, LstmGatesBackward, LstmLayer, LstmLayerBackward, RnnStack>;
+using RnnOps = OpList<RnnCell, LstmCell, LstmGates, LstmGatesBackward, LstmLayer, LstmLayerBackward, GruLayer, GruLayerBackward, RnnLayer, RnnLayerBackward, RnnStack>;
 
 namespace fn {
 inline constexpr Fn<RnnCell> rnn_cell;
@@ -103,6 +155,10 @@ inline constexpr Fn<LstmGates> lstm_gates;
 inline constexpr Fn<LstmGatesBackward> lstm_gates_backward;
 inline constexpr Fn<LstmLayer> lstm_layer;
 inline constexpr Fn<LstmLayerBackward> lstm_layer_backward;
+inline constexpr Fn<GruLayer> gru_layer;
+inline constexpr Fn<GruLayerBackward> gru_layer_backward;
+inline constexpr Fn<RnnLayer> rnn_layer;
+inline constexpr Fn<RnnLayerBackward> rnn_layer_backward;
 inline constexpr Fn<RnnStack> rnn_stack;
 }  // namespace fn
 

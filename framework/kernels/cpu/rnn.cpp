@@ -100,18 +100,21 @@ Tensor row(const Tensor& t, int64_t i) {
 }
 Tensor turned(const Tensor& w) { return alias(w, Dims{w.sizes()[1], w.sizes()[0]}, Dims{w.strides()[1], w.strides()[0]}, w->offset); }
 
+// f(t) for the steps of a layer in their order.
+template <class F> void for_steps(int64_t steps, bool reverse, F&& f) {
+  for (int64_t i = 0; i < steps; i++) f(reverse ? steps - 1 - i : i);
+}
+
 // A sequence has one w_hh: the products of all steps share it, and what they leave is one product for its gradient.
 void layer_forward(const LstmLayer& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), w = row_major(in[1]), bias = dense_or_none(in[2]), h = row_major(in[3]), c = row_major(in[4]);
-  const int64_t steps = x.size(0);
   by_type(c.dtype(), [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0; i < steps; i++) {
-      const int64_t t = op.reverse ? steps - 1 - i : i;
+    for_steps(x.size(0), op.reverse, [&](int64_t t) {
       const Tensor gates = row(out[2], t), to_h = row(out[0], t), to_c = row(out[1], t);
       gemm(h, turned(w), bias, gates);
       run_forward<T>(c, {row(x, t).data<T>(), gates.data<T>(), c.data<T>(), to_h.data<T>(), to_c.data<T>()});
       h = to_h, c = to_c;
-    }
+    });
   });
 }
 
@@ -136,11 +139,124 @@ void layer_backward(const LstmLayerBackward& op, Inputs in, Outputs out) {
   });
 }
 
+// The three gates of a row in PyTorch's order: reset, update, candidate.
+template <class T> struct GruGates {
+  Vec<T> reset, update, kept, candidate;  // kept: the state's part of the candidate, before the reset
+  GruGates(const T* x, const T* h, int64_t hidden, int64_t j, int n) {
+    auto sum = [&](int gate) { return load(x + gate * hidden + j, n) + load(h + gate * hidden + j, n); };
+    reset = sigmoid(sum(0)), update = sigmoid(sum(1)), kept = load(h + 2 * hidden + j, n);
+    candidate = tanh(load(x + 2 * hidden + j, n) + kept * reset);
+  }
+};
+
+void gru_forward(const GruLayer& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]), w = row_major(in[1]), bias = dense_or_none(in[2]), h = row_major(in[3]);
+  const int64_t hidden = h.size(-1);
+  by_type(h.dtype(), [&]<class T>(TypeTag<T>) {
+    for_steps(x.size(0), op.reverse, [&](int64_t t) {
+      const Tensor gates = row(out[1], t), y = row(out[0], t);
+      gemm(h, turned(w), bias, gates);
+      const T *px = row(x, t).data<T>(), *pg = gates.data<T>(), *ph = h.data<T>();
+      T* py = y.data<T>();
+      for_states(h, [&](int64_t r) {
+        for_registers<T>(hidden, [&](int64_t j, int n) {
+          const GruGates<T> g(px + r * 3 * hidden, pg + r * 3 * hidden, hidden, j, n);
+          store((load(ph + r * hidden + j, n) - g.candidate) * g.update + g.candidate, py + r * hidden + j, n);
+        });
+      });
+      h = y;
+    });
+  });
+}
+
+// out[2] carries the gradient of the state between the steps: what passes the update gate, then the product's part on top.
+void gru_backward(const GruLayerBackward& op, Inputs in, Outputs out) {
+  Tensor dy = row_major(in[0]), x = row_major(in[1]), gates = row_major(in[2]), y = row_major(in[3]), w = row_major(in[4]), first = row_major(in[5]);
+  const int64_t steps = x.size(0), hidden = first.size(-1);
+  const Tensor carried = out[2], product = empty(first.sizes(), first.dtype());
+  by_type(first.dtype(), [&]<class T>(TypeTag<T>) {
+    std::fill_n(carried.data<T>(), carried.numel(), T(0)), std::fill_n(product.data<T>(), product.numel(), T(0));
+    T *pc = carried.data<T>(), *pp = product.data<T>();
+    int64_t left = steps;
+    for_steps(steps, !op.reverse, [&](int64_t t) {
+      left--;
+      const Tensor before = left ? row(y, op.reverse ? t + 1 : t - 1) : first, to_gates = row(out[1], t);
+      const T *px = row(x, t).data<T>(), *pg = row(gates, t).data<T>(), *ph = before.data<T>(), *pd = row(dy, t).data<T>();
+      T *to_x = row(out[0], t).data<T>(), *to_h = to_gates.data<T>();
+      for_states(first, [&](int64_t r) {
+        const int64_t at = r * hidden, wide = 3 * at;
+        for_registers<T>(hidden, [&](int64_t j, int n) {
+          const Vec<T> one(1);
+          const GruGates<T> g(px + wide, pg + wide, hidden, j, n);
+          const Vec<T> d = load(pd + at + j, n) + (load(pc + at + j, n) + load(pp + at + j, n));
+          const Vec<T> by_candidate = d * (one - g.update) * (one - g.candidate * g.candidate);
+          const Vec<T> by_reset = by_candidate * g.kept * g.reset * (one - g.reset);
+          const Vec<T> by_update = d * (load(ph + at + j, n) - g.candidate) * g.update * (one - g.update);
+          for (T* to : {to_x, to_h}) store(by_reset, to + wide + j, n), store(by_update, to + wide + hidden + j, n);
+          store(by_candidate, to_x + wide + 2 * hidden + j, n), store(by_candidate * g.reset, to_h + wide + 2 * hidden + j, n);
+          store(d * g.update, pc + at + j, n);
+        });
+      });
+      gemm(to_gates, w, Tensor(), product);
+    });
+    for (int64_t i = 0; i < carried.numel(); i++) pc[i] += pp[i];
+  });
+}
+
+void rnn_forward(const RnnLayer& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]), w = row_major(in[1]), bias = dense_or_none(in[2]), h = row_major(in[3]);
+  const int64_t hidden = h.size(-1);
+  by_type(h.dtype(), [&]<class T>(TypeTag<T>) {
+    for_steps(x.size(0), op.reverse, [&](int64_t t) {
+      const Tensor y = row(out[0], t);
+      gemm(h, turned(w), bias, y);
+      const T* px = row(x, t).data<T>();
+      T* py = y.data<T>();
+      for_states(h, [&](int64_t r) {
+        for_registers<T>(hidden, [&](int64_t j, int n) {
+          const int64_t at = r * hidden + j;
+          const Vec<T> sum = load(px + at, n) + load(py + at, n);
+          store(op.relu ? where(sum < Vec<T>(0), Vec<T>(0), sum) : tanh(sum), py + at, n);
+        });
+      });
+      h = y;
+    });
+  });
+}
+
+// out[1] holds the product's part of the gradient of the state, from step to step.
+void rnn_backward(const RnnLayerBackward& op, Inputs in, Outputs out) {
+  Tensor dy = row_major(in[0]), y = row_major(in[1]), w = row_major(in[2]);
+  const Tensor& carried = out[1];
+  const int64_t hidden = carried.size(-1);
+  by_type(y.dtype(), [&]<class T>(TypeTag<T>) {
+    T* pc = carried.data<T>();
+    std::fill_n(pc, carried.numel(), T(0));
+    for_steps(y.size(0), !op.reverse, [&](int64_t t) {
+      const Tensor sums = row(out[0], t);
+      const T *py = row(y, t).data<T>(), *pd = row(dy, t).data<T>();
+      T* to = sums.data<T>();
+      for_states(carried, [&](int64_t r) {
+        for_registers<T>(hidden, [&](int64_t j, int n) {
+          const int64_t at = r * hidden + j;
+          const Vec<T> d = load(pd + at, n) + load(pc + at, n), s = load(py + at, n);
+          store(op.relu ? where(s <= Vec<T>(0), Vec<T>(0), d) : d * (Vec<T>(1) - s * s), to + at, n);
+        });
+      });
+      gemm(sums, w, Tensor(), carried);
+    });
+  });
+}
+
 const bool registered = [] {
   set_kernel<LstmGates, forward>(DeviceType::cpu);
   set_kernel<LstmGatesBackward, backward>(DeviceType::cpu);
   set_kernel<LstmLayer, layer_forward>(DeviceType::cpu);
   set_kernel<LstmLayerBackward, layer_backward>(DeviceType::cpu);
+  set_kernel<GruLayer, gru_forward>(DeviceType::cpu);
+  set_kernel<GruLayerBackward, gru_backward>(DeviceType::cpu);
+  set_kernel<RnnLayer, rnn_forward>(DeviceType::cpu);
+  set_kernel<RnnLayerBackward, rnn_backward>(DeviceType::cpu);
   return true;
 }();
 

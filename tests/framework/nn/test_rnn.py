@@ -45,25 +45,31 @@ def test_sequences(kind, layers, bias, batch_first, bidirectional):
     compare(ours, theirs, torch.randn(4, 3))
 
 
-def derivatives(F, layers, bidirectional, steps, batch, hidden, through_cells):
-    """Results of a whole LSTM, gradients of all that goes in, and gradients of these."""
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+
+
+def derivatives(F, kind, layers, bidirectional, steps, batch, hidden, through_states):
+    """Results of a whole net, gradients of all that goes in, and gradients of these."""
     draw = np.random.default_rng(0)
-    ways = 1 + bidirectional
+    ways, gates = 1 + bidirectional, GATES[kind]
     def leaf(*shape):
         return F.from_numpy(draw.normal(size=shape)).requires_grad_()
-    x, *states = leaf(steps, batch, 4), leaf(layers * ways, batch, hidden), leaf(layers * ways, batch, hidden)
+    x, *states = leaf(steps, batch, 4), *(leaf(layers * ways, batch, hidden) for _ in range(2 if kind == "lstm" else 1))
     weights = [leaf(*shape) for layer in range(layers) for _ in range(ways)
-               for shape in ((4 * hidden, hidden * ways if layer else 4), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,))]
+               for shape in ((gates * hidden, hidden * ways if layer else 4), (gates * hidden, hidden), (gates * hidden,), (gates * hidden,))]
     leaves = [x, *states, *weights]
-    results = F.lstm(x, states, weights, True, layers, 0.0, True, bidirectional, False)
-    first = F.autograd.grad((results[0] ** 2).sum() + (results[2] ** 3).sum() * through_cells, leaves, create_graph=True)
-    return [*results, *first, *F.autograd.grad(sum((g * g).sum() for g in first), leaves)]
+    results = getattr(F, kind)(x, states if kind == "lstm" else states[0], weights, True, layers, 0.0, True, bidirectional, False)
+    loss = (results[0] ** 2).sum() + (results[-1] ** 3).sum() * through_states
+    plain = F.autograd.grad(loss, leaves, retain_graph=True)
+    first = F.autograd.grad(loss, leaves, create_graph=True)
+    return [*results, *plain, *first, *F.autograd.grad(sum((g * g).sum() for g in first), leaves)]
 
 
-@pytest.mark.parametrize("layers,bidirectional,through_cells", [(1, False, 0), (1, True, 1), (2, True, 0), (2, False, 1)])
+@pytest.mark.parametrize("layers,bidirectional,through_states", [(1, False, 0), (1, True, 1), (2, True, 0), (2, False, 1)])
 @pytest.mark.parametrize("steps,batch,hidden", [(1, 1, 1), (5, 3, 6), (3, 1, 17)])
-def test_two_derivatives_of_a_whole_lstm(layers, bidirectional, through_cells, steps, batch, hidden):
-    seen = [derivatives(F, layers, bidirectional, steps, batch, hidden, through_cells) for F in (weir, torch)]
+@pytest.mark.parametrize("kind", GATES)
+def test_two_derivatives_of_a_whole_net(kind, layers, bidirectional, through_states, steps, batch, hidden):
+    seen = [derivatives(F, kind, layers, bidirectional, steps, batch, hidden, through_states) for F in (weir, torch)]
     for ours, theirs in zip(*seen):
         assert_close(ours, theirs, rtol=1e-9, atol=1e-9 * max(1.0, theirs.abs().max().item()))
 
