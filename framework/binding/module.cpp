@@ -12,6 +12,7 @@
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
 #include "framework/core/released.h"
+#include "framework/core/unset.h"
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/kernels/load.h"
@@ -140,6 +141,7 @@ PYBIND11_MODULE(_weir, m) {
   });
   m.def("_warn_once", &warn_once);
   m.def("_keep_operators", [](const py::type& made) { keep_operators(*reinterpret_cast<PyTypeObject*>(made.ptr())); });
+  m.def("_fill_unset_memory", [](bool on) { fill_unset_memory = on; });
   m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
   pickle_by_class();
   init_types(m);

@@ -31,7 +31,7 @@ struct Row {
 // What the CPU kernels of PyTorch 2.13 have, found by calling them. An op whose results are of a computing dtype stands here only if
 // they are bool or whole numbers: those with fractions promote first, and need no row.
 constexpr Row kRows[] = {
-    {How::direct, kAll, "copy clone pad_constant to_dtype empty empty_like empty_strided new_empty zeros zeros_like new_zeros fill zero"},
+    {How::direct, kAll, "copy clone pad_constant to_dtype empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros fill zero"},
     {How::direct, kComplexHalf, "complex normal_fill uniform tril triu"},
     {How::bytes, kAll, "cat flip index_select index_rows embedding where select_scatter slice_scatter diagonal_scatter as_strided_scatter "
                        "repeat_interleave.Tensor"},

@@ -1,6 +1,7 @@
 #include "framework/ops/resize.h"
 
 #include "framework/autograd/variable.h"
+#include "framework/core/unset.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/factory.h"
@@ -25,7 +26,9 @@ void resize_to(const Tensor& t, const Dims& sizes, std::optional<Dims> strides, 
   const bool same = t.sizes() == sizes;
   if (same && !strides) return;
   graph::check_place_is_known(t, "resize_ takes more of the memory of");
+  const size_t bytes = t->storage->bytes;
   resize(t, sizes);
+  if (const Storage& s = *t->storage; fill_unset_memory && s.bytes > bytes) write_unset(s.data + bytes, int64_t(s.bytes - bytes), t.dtype());
   if (strides) {  // dense, as a memory format has it
     check(strides->n == sizes.n, "resize_: ", strides->n, " strides for ", sizes.n, " sizes");
     set_geometry(t, sizes, *strides, t->offset);

@@ -129,6 +129,9 @@ def find(name):
         return weir.Tensor
     if name == "default_generator":
         return weir.default_generator
+    if name in ("_get_deterministic_fill_uninitialized_memory", "_set_deterministic_fill_uninitialized_memory"):
+        from . import _switches
+        return getattr(_switches, name)
     if name in ("_get_privateuse1_backend_name",):
         return lambda: "privateuseone"
     if name in ("ScriptModule", "ScriptFunction", "Future", "CompilationUnit", "Stream", "Event", "DispatchKey",

@@ -7,7 +7,7 @@ import _weir
 
 from . import _C
 
-_state = {"deterministic": False, "warn_only": False, "precision": "highest", "warn_always": False}
+_state = {"deterministic": False, "warn_only": False, "fill": True, "precision": "highest", "warn_always": False}
 
 has_lapack = has_openmp = has_mkldnn = True
 has_mkl = has_spectral = has_mps = has_cuda = has_cudnn = False
@@ -15,12 +15,25 @@ newaxis = None
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Every kernel here gives the same numbers in every run, so there is nothing to switch; the answer is kept."""
+    """Every kernel here gives the same numbers in every run. Memory that nobody has written does not, so that `empty` and `resize_` fill it
+    with NaN, or the largest number of an integer type, unless `utils.deterministic.fill_uninitialized_memory` is False."""
     if not isinstance(mode, builtins.bool):
         raise TypeError(f"use_deterministic_algorithms(): argument 'mode' must be bool, not {type(mode).__name__}")
     if not isinstance(warn_only, builtins.bool):
         raise TypeError(f"use_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}")
     _state.update(deterministic=mode, warn_only=warn_only)
+    _weir._fill_unset_memory(mode and _state["fill"])
+
+
+def _set_deterministic_fill_uninitialized_memory(fill):
+    if not isinstance(fill, builtins.bool):
+        raise TypeError(f"expected a bool, but got {type(fill).__name__}")
+    _state["fill"] = fill
+    _weir._fill_unset_memory(fill and _state["deterministic"])
+
+
+def _get_deterministic_fill_uninitialized_memory():
+    return _state["fill"]
 
 
 def are_deterministic_algorithms_enabled():

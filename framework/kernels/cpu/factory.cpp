@@ -1,12 +1,16 @@
 #include "framework/ops/factory.h"
 
+#include "framework/core/unset.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-template <class Op> void nothing(const Op&, Inputs, Outputs) {}
+template <class Op> void unset(const Op&, Inputs, Outputs out) {
+  const Tensor& t = out[0];
+  if (fill_unset_memory && t.numel()) write_unset(t.raw(), (extent(t.sizes(), t.strides()).high + 1) * int64_t(size_of(t.dtype())), t.dtype());
+}
 
 // Results are dense: their elements lie side by side in whatever order of axes.
 void fill(const Tensor& t, const Scalar& value) {
@@ -71,14 +75,14 @@ void eye(const Eye& op, Inputs in, Outputs out) {
 
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
-  set_kernel<Empty, nothing<Empty>>(cpu);
-  set_kernel<EmptyStrided, nothing<EmptyStrided>>(cpu);
-  set_kernel<EmptyPermuted, nothing<EmptyPermuted>>(cpu);
-  set_kernel<EmptyLike, nothing<EmptyLike>>(cpu);
+  set_kernel<Empty, unset<Empty>>(cpu);
+  set_kernel<EmptyStrided, unset<EmptyStrided>>(cpu);
+  set_kernel<EmptyPermuted, unset<EmptyPermuted>>(cpu);
+  set_kernel<EmptyLike, unset<EmptyLike>>(cpu);
   set_kernel<Zeros, zeros<Zeros>>(cpu);
   set_kernel<ZerosLike, zeros<ZerosLike>>(cpu);
-  set_kernel<NewEmpty, nothing<NewEmpty>>(cpu);
-  set_kernel<NewEmptyStrided, nothing<NewEmptyStrided>>(cpu);
+  set_kernel<NewEmpty, unset<NewEmpty>>(cpu);
+  set_kernel<NewEmptyStrided, unset<NewEmptyStrided>>(cpu);
   set_kernel<NewZeros, zeros<NewZeros>>(cpu);
   set_kernel<NewOnes, ones<NewOnes>>(cpu);
   set_kernel<NewFull, value<NewFull>>(cpu);
