@@ -19,17 +19,16 @@
 #include "framework/kernels/cpu/layouts.h"
 #include "framework/kernels/cpu/tiles.h"
 #include "framework/kernels/cpu/transpose.h"
-#if defined(__AVX512F__)
 #include "framework/kernels/cpu/winograd_transforms.h"
-#endif
 
 namespace weir {
 namespace WEIR_ISA {
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 namespace winograd {
 
-constexpr int kLanes = 16, kRows = 14, kWide = 2 * kLanes;  // a block of sums is kRows x kWide: 28 registers of 32
+// A block of sums is kRows x kWide: 28 registers of 32, or 12 of 16.
+constexpr int kLanes = Vec<float>::size, kRows = kLanes == 16 ? 14 : 6, kWide = 2 * kLanes;
 constexpr int64_t kLineGap = kLanes;                        // behind each line, so that lines do not meet in the same sets of a cache
 
 /// A tile of images of T.
@@ -38,10 +37,21 @@ template <class T> struct Tile {
   using Transform = Transforms<results>;
 };
 
-inline V load(const float* p) { return _mm512_loadu_ps(p); }
-inline V load(const BFloat16* p) { return V(widened(p).v); }
-inline void store(V v, float* p) { _mm512_storeu_ps(p, v); }
-inline void store(V v, BFloat16* p) { narrow(Vec<float>(Vec<float>::V(v)), p); }
+inline V load(const float* p) { return Vec<float>::load(p).v; }
+inline V load(const BFloat16* p) { return widened(p).v; }
+inline void store(V v, float* p) { Vec<float>(v).store(p); }
+inline void store(V v, BFloat16* p) { narrow(v, p); }
+/// Numbers `step` apart.
+inline V spaced(const float* p, int64_t step) {
+#if defined(__AVX512F__)
+  const __m512i lanes = _mm512_mullo_epi32(_mm512_set1_epi32(int(step)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  return (V)_mm512_i32gather_ps(lanes, p, sizeof(float));
+#else
+  V v;
+  for (int i = 0; i < kLanes; i++) v[i] = p[i * step];
+  return v;
+#endif
+}
 
 /// Images with channels innermost.
 template <class T> struct Images {
@@ -89,7 +99,6 @@ template <class T, class E = T> Tensor panels_of(const Tensor& w, int results, i
   const int64_t out = w.sizes()[results], in = w.sizes()[inputs];
   const bool turned = w.strides()[inputs] < w.strides()[results];  // vectors run over what lies closest, and are turned where that are the inputs
   const int64_t step = w.strides()[turned ? inputs : results], other_step = w.strides()[turned ? results : inputs];
-  const __m512i lanes = _mm512_mullo_epi32(_mm512_set1_epi32(int(step)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   parallel_for(out / kLanes * (in / kLanes), 4, [&](int64_t b, int64_t e) {
     alignas(64) float square[kPoints][kLanes][kLanes];
     for (int64_t j = b; j < e; j++) {
@@ -100,16 +109,16 @@ template <class T, class E = T> Tensor panels_of(const Tensor& w, int results, i
           const int at = flipped ? 8 - tap : tap;
           const E* from = corner + row * other_step + at / 3 * w.strides()[2] + at % 3 * w.strides()[3];
           if constexpr (std::is_same_v<E, float>)
-            if (step != 1) return _mm512_i32gather_ps(lanes, from, sizeof(float));
+            if (step != 1) return spaced(from, step);
           return load(from);
         };
-        both_ways<3, Tile<T>::side>(weights, [&](int p, V point) { _mm512_store_ps(square[p][row], point); }, typename Tile<T>::Transform::OfWeights());
+        both_ways<3, Tile<T>::side>(weights, [&](int p, V point) { store(point, square[p][row]); }, typename Tile<T>::Transform::OfWeights());
       }
       for (int p = 0; p < kPoints; p++) {
         float* to = all + (p * out + panel) * in + c * width + (k - panel);
         if (turned) transpose_lanes(reinterpret_cast<const uint32_t*>(square[p]), kLanes, reinterpret_cast<uint32_t*>(to), width, std::make_index_sequence<kLanes>());
         else
-          for (int row = 0; row < kLanes; row++) _mm512_storeu_ps(to + row * width, _mm512_load_ps(square[p][row]));
+          for (int row = 0; row < kLanes; row++) store(load(square[p][row]), to + row * width);
       }
     }
   });
@@ -125,24 +134,24 @@ template <int R, int N, bool kAdd> void block(const float* a, int64_t a_row, int
   for (int r = 0; r < R; r++)
 #pragma GCC unroll 2
     for (int n = 0; n < N; n++) {
-      s[r][n] = kAdd ? _mm512_loadu_ps(sums + r * ld + n * kLanes) : _mm512_setzero_ps();
-      if (kAdd) _mm_prefetch(reinterpret_cast<const char*>(sums + (R + r) * ld + n * kLanes), _MM_HINT_T0);
+      s[r][n] = kAdd ? load(sums + r * ld + n * kLanes) : V{};
+      if (kAdd) __builtin_prefetch(sums + (R + r) * ld + n * kLanes, 0, 3);
     }
   for (int64_t k = 0; k < depth; k++, a += a_step, b += b_step) {
     V line[N];
 #pragma GCC unroll 2
-    for (int n = 0; n < N; n++) line[n] = _mm512_loadu_ps(b + n * kLanes), _mm_prefetch(reinterpret_cast<const char*>(b + next + n * kLanes), _MM_HINT_T1);
+    for (int n = 0; n < N; n++) line[n] = load(b + n * kLanes), __builtin_prefetch(b + next + n * kLanes, 0, 2);
 #pragma GCC unroll 14
     for (int r = 0; r < R; r++) {
-      const V x = _mm512_set1_ps(a[r * a_row]);
+      const V x = every(a[r * a_row]);
 #pragma GCC unroll 2
-      for (int n = 0; n < N; n++) s[r][n] = _mm512_fmadd_ps(x, line[n], s[r][n]);
+      for (int n = 0; n < N; n++) s[r][n] = fma(x, line[n], s[r][n]);
     }
   }
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++)
 #pragma GCC unroll 2
-    for (int n = 0; n < N; n++) _mm512_storeu_ps(sums + r * ld + n * kLanes, s[r][n]);
+    for (int n = 0; n < N; n++) store(s[r][n], sums + r * ld + n * kLanes);
 }
 /// block() of `rows` x `width`, at most kRows x kWide.
 template <bool kAdd> void any_block(int64_t rows, int64_t width, const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step, int64_t depth, float* sums, int64_t ld) {
@@ -166,7 +175,7 @@ template <class T> struct Tail {
   bool relu = false;
 };
 
-inline bool are_finite(V v) { return _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(HUGE_VALF), _CMP_LT_OQ) == 0xffff; }
+inline bool are_finite(V v) { return !any(!(abs(Vec<float>(v)) < Vec<float>(HUGE_VALF))); }
 
 /// y = the convolution of x by weights of such panels. False if a result is not finite; y holds no result then.
 template <class T> bool convolve(const Images<T>& x, const float* panels, int64_t pad_y, int64_t pad_x, const Images<T>& y, const Tail<T>& tail = {}) {
@@ -206,7 +215,7 @@ template <class T> bool convolve(const Images<T>& x, const float* panels, int64_
                 good &= are_finite(r);
                 if (tail.scale) r = r * load(tail.scale + k) + load(tail.shift + k);
                 if (tail.other && at[i] != nowhere.data()) r += load(tail.other + (at[i] - y.data) + k);
-                if (tail.relu) r = _mm512_max_ps(r, _mm512_setzero_ps());
+                if (tail.relu) r = r > V{} ? r : V{};
                 store(r, at[i] + k);
               },
               typename Transform::ToResult());

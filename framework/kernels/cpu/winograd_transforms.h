@@ -1,18 +1,20 @@
-// What minimal filtering of 3 places does to the numbers of one line, sixteen channels at once: M results from a tile of M + 2 places, whose points are
+// What minimal filtering of 3 places does to the numbers of one line, a register of channels at once: M results from a tile of M + 2 places, whose points are
 // multiplied each with that of the weights. Of squares, lines down and lines across are taken one after the other.
 //
 // Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, https://arxiv.org/abs/1509.09308. The points are 0, 1, -1 and what is
 // infinite; of four results also 2 and -2.
 #pragma once
-#include <immintrin.h>
+#include "framework/kernels/cpu/vec.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace winograd {
 
-using V = __m512;
+using V = Vec<float>::V;
 
-[[gnu::always_inline]] inline V fma(float a, V b, V c) { return _mm512_fmadd_ps(_mm512_set1_ps(a), b, c); }  // the compiler may not join them
+[[gnu::always_inline]] inline V every(float x) { return Vec<float>(x).v; }
+[[gnu::always_inline]] inline V fma(V a, V b, V c) { return lanes::fma(a, b, c).v; }  // the compiler may not join them
+[[gnu::always_inline]] inline V fma(float a, V b, V c) { return fma(every(a), b, c); }
 
 /// `f` of the columns of an N x N square, then of the rows of what that gives: M numbers of N each time. The square is what get(place) gives.
 template <int N, int M, class Get, class Put, class F> [[gnu::always_inline]] inline void both_ways(Get&& get, Put&& put, F&& f) {
@@ -44,7 +46,7 @@ template <> struct Transforms<2> {
   };
   struct OfWeights {
     [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-      const V half = _mm512_set1_ps(0.5f), ends = (g[0] + g[2]) * half, middle = g[1] * half;
+      const V half = every(0.5f), ends = (g[0] + g[2]) * half, middle = g[1] * half;
       to[0] = g[0], to[1] = ends + middle, to[2] = ends - middle, to[3] = g[2];
     }
   };
@@ -53,7 +55,7 @@ template <> struct Transforms<2> {
   };
   struct OfGradient {  // of the results, beside an input's tile
     [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-      const V half = _mm512_set1_ps(0.5f);
+      const V half = every(0.5f);
       to[0] = g[0], to[1] = (g[0] + g[1]) * half, to[2] = (g[0] - g[1]) * half, to[3] = g[1];
     }
   };
@@ -72,9 +74,9 @@ template <> struct Transforms<4> {
   };
   struct OfWeights {
     [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-      const V sixth = _mm512_set1_ps(1.f / 6), ends = (g[0] + g[2]) * -sixth, middle = g[1] * sixth;
-      const V ends2 = fma(1.f / 24, g[0], g[2] * sixth), middle2 = g[1] * _mm512_set1_ps(1.f / 12);
-      to[0] = g[0] * _mm512_set1_ps(0.25f), to[1] = ends - middle, to[2] = ends + middle, to[3] = ends2 + middle2, to[4] = ends2 - middle2, to[5] = g[2];
+      const V sixth = every(1.f / 6), ends = (g[0] + g[2]) * -sixth, middle = g[1] * sixth;
+      const V ends2 = fma(1.f / 24, g[0], g[2] * sixth), middle2 = g[1] * every(1.f / 12);
+      to[0] = g[0] * every(0.25f), to[1] = ends - middle, to[2] = ends + middle, to[3] = ends2 + middle2, to[4] = ends2 - middle2, to[5] = g[2];
     }
   };
   struct ToResult {
@@ -85,9 +87,9 @@ template <> struct Transforms<4> {
   };
   struct OfGradient {
     [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-      const V sixth = _mm512_set1_ps(1.f / 6), even = (g[0] + g[2]) * -sixth, odd = (g[1] + g[3]) * sixth;
-      const V even2 = fma(1.f / 24, g[0], g[2] * sixth), odd2 = fma(1.f / 3, g[3], g[1] * _mm512_set1_ps(1.f / 12));
-      to[0] = g[0] * _mm512_set1_ps(0.25f), to[1] = even - odd, to[2] = even + odd, to[3] = even2 + odd2, to[4] = even2 - odd2, to[5] = g[3];
+      const V sixth = every(1.f / 6), even = (g[0] + g[2]) * -sixth, odd = (g[1] + g[3]) * sixth;
+      const V even2 = fma(1.f / 24, g[0], g[2] * sixth), odd2 = fma(1.f / 3, g[3], g[1] * every(1.f / 12));
+      to[0] = g[0] * every(0.25f), to[1] = even - odd, to[2] = even + odd, to[3] = even2 + odd2, to[4] = even2 - odd2, to[5] = g[3];
     }
   };
   struct ToWeights {

@@ -1,4 +1,4 @@
-"""framework/kernels/cpu/winograd.h: convolutions of 3 x 3 places by minimal filtering, with AVX-512; elsewhere oneDNN's."""
+"""framework/kernels/cpu/winograd.h: convolutions of 3 x 3 places by minimal filtering, with AVX2 and AVX-512; elsewhere oneDNN's."""
 
 import pytest
 import torch
@@ -65,7 +65,7 @@ def test_transposed():
 
 
 # oneDNN's, elsewhere, may not be.
-@pytest.mark.skipif(weir.backends.cpu.get_cpu_capability() != "AVX512", reason="needs AVX-512, and kernels that are let use it")
+@pytest.mark.skipif(weir.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"), reason="needs AVX2, and kernels that are let use it")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("name", ["even", "odd", "many channels"])
 def test_is_the_same_for_any_number_of_threads(name, dtype):
