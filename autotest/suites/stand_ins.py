@@ -27,7 +27,7 @@ CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scal
     serialization.check_module_version_greater_or_equal distributions.dirichlet._Dirichlet_backward _utils.try_import
     overrides._pop_mode overrides._push_mode utils.checkpoint._infer_device_type _C._functorch.reshape_dim_into _C._functorch.reshape_dim_outof
     _C._ExcludeDispatchKeyGuard _ops.HigherOrderOperator _C.DispatchKey _C.DispatchKeySet _dynamo.allow_in_graph
-    _functorch.deprecated.make_fx _functorch.vmap.restore_vmap _functorch.utils.enable_single_level_autograd_function
+    _functorch.deprecated.make_fx _functorch.experimental.control_flow _functorch.vmap.restore_vmap _functorch.utils.enable_single_level_autograd_function
     _functorch.eager_transforms._slice_argnums _functorch.make_functional.functional_init
     _functorch.make_functional.functional_init_with_buffers _inductor.codecache.CppCodeCache _dynamo.utils.clone_input""".split()
 ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",

@@ -119,7 +119,7 @@ Meta Arange::infer(Inputs) const {
 }
 Tensor ArangeTo::compose(Inputs) const { return fn::arange(Scalar(0), end, Scalar(1), dtype, device); }
 
-// Alone among factories, PyTorch's arange warns when it gives an out= another size.
+// Alone among factories, PyTorch's arange (and what divides one, fftfreq) warns when it gives an out= another size.
 void Arange::take_out(Inputs in, const Tensor& out) const {
   if (!out || out.numel() == 0) return;
   const int64_t count = infer(in).sizes[0];

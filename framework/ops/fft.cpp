@@ -333,6 +333,15 @@ static Tensor whole_numbers(const char* op, const Frequencies& f, int64_t start,
   check<NotImplemented>(!is_complex(t), op, ": not implemented for ", name_of(t));
   return fn::arange(Scalar(start), Scalar(end), Scalar(int64_t(1)), t, f.device);
 }
+// They are aranges that are divided, and so warn as arange does of an out= of another size.
+static void take_out_of_arange(int64_t n, Inputs in, const Tensor& out) {
+  ArangeTo whole;
+  whole.end = Scalar(n);
+  whole.take_out(in, out);
+}
+void FftFreq::take_out(Inputs in, const Tensor& out) const { take_out_of_arange(n, in, out); }
+void RfftFreq::take_out(Inputs in, const Tensor& out) const { take_out_of_arange(n / 2 + 1, in, out); }
+
 Tensor FftFreq::compose(Inputs) const {
   const Tensor whole = whole_numbers("fftfreq", *this, 0, n);  // joined by a write, since autocast has no part in a factory, as it would in cat
   copy_into(fn::slice(whole, int64_t(0), (n + 1) / 2, n, int64_t(1)), whole_numbers("fftfreq", *this, -(n / 2), 0));

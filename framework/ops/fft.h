@@ -206,12 +206,14 @@ struct Frequencies : Factory {
 struct FftFreq : Frequencies {
   static constexpr Signature signature = "fftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,).";
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 
 struct RfftFreq : Frequencies {
   static constexpr Signature signature = "rfftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,).";
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -24,12 +24,17 @@ namespace {
 // Statistics are float32 even for half inputs.
 DType stat_type(DType t) { return is_reduced(t) ? DType::float32 : t; }
 
-// Source: PyTorch's suggest_memory_format_contig, to which an input that is contiguous either way is row-major.
-Meta as_input(const Tensor& x) {
+Meta in_order(const Tensor& x, bool channels_last) {
   Meta m(x.sizes(), x.dtype(), x.device());
-  if (!x.is_contiguous() && suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(x.sizes());
+  if (channels_last) m.strides = channels_last_strides(x.sizes());
   return m;
 }
+// Source: PyTorch's suggest_memory_format_contig, to which an input that is contiguous either way is row-major. Axes of size 1 say
+// nothing of an input without holes; of others suggest_memory_format asks them.
+bool last_by_memory(const Tensor& x) {
+  return !x.is_contiguous() && (is_channels_last(x.sizes(), x.strides()) || suggests_channels_last(x.sizes(), x.strides()));
+}
+Meta as_input(const Tensor& x) { return in_order(x, last_by_memory(x)); }
 
 void check_channel(const char* name, const Tensor& t, int64_t channels) {
   check(!t || t.numel() == channels, "batch_norm: ", name, " should contain ", channels, " elements not ", t ? t.numel() : 0);
@@ -122,7 +127,9 @@ Meta BatchNormApply::infer(Inputs in) const {
 }
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());
-  return {as_input(in[1]), stat, stat};
+  // As the input's strides suggest; by its memory where dy is row-major beside it. Found by calling PyTorch with every order of axes.
+  const Tensor &dy = in[0], &x = in[1];
+  return {in_order(x, suggests_channels_last(x.sizes(), x.strides()) || (dy.is_contiguous() && last_by_memory(x))), stat, stat};
 }
 Tensors BatchNormBackward::vjp(const Saved& s, const Tensor&) const {
   Tensor dy = s.input(0), x = s.input(1), w = s.input(4);

@@ -132,7 +132,11 @@ Tensor Istft::compose(Inputs in) const {
   Tensor weight = overlap_added(expand(reshape(square(w), Dims{1, 1, n_fft}), Dims{1, n_frames, n_fft}), hop, whole);
   y = slice(y, int64_t(1), start, end, int64_t(1)), weight = slice(weight, int64_t(1), start, end, int64_t(1));
   y = fn::check_true(y, logical_not(fn::min(abs(weight)) < 1e-11), Str("istft"), Str("window overlap add min: 1")) / weight;
-  if (y.size(1) < end - start) y = fn::constant_pad_nd(y, Dims{0, end - start - y.size(1)}, Scalar(0));
+  if (y.size(1) < end - start) {
+    warn_once("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
+              "Please check your center and hop_length settings.");
+    y = fn::constant_pad_nd(y, Dims{0, end - start - y.size(1)}, Scalar(0));
+  }
   return given.ndim() == 2 ? squeeze(y, std::optional<Dims>(Dims{0})) : y;
 }
 

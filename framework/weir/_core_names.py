@@ -106,8 +106,8 @@ def _jit_set_profiling_mode(value):
 _jit_set_profiling_executor = _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_profiling_mode
 _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _debug_set_fusion_group_inlining = _jit_set_profiling_mode
 _cuda_init = absent("_C._cuda_init", "there is no CUDA back end")
-has_cuda = has_mps = has_mkl = _has_cuda = has_spectral = has_cudnn = False
-has_openmp = has_lapack = has_mkldnn = True
+has_cuda = has_mps = has_mkl = _has_cuda = has_cudnn = False
+has_openmp = has_lapack = has_mkldnn = has_spectral = True
 
 
 def find(name):

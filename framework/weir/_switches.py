@@ -9,8 +9,8 @@ from . import _C
 
 _state = {"deterministic": False, "warn_only": False, "fill": True, "precision": "highest", "warn_always": False}
 
-has_lapack = has_openmp = has_mkldnn = True
-has_mkl = has_spectral = has_mps = has_cuda = has_cudnn = False
+has_lapack = has_openmp = has_mkldnn = has_spectral = True
+has_mkl = has_mps = has_cuda = has_cudnn = False
 newaxis = None
 
 

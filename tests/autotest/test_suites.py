@@ -15,7 +15,7 @@ from torch.testing._internal.common_utils import TestCase, run_tests
 from torch.testing._internal.common_device_type import dtypes, instantiate_device_type_tests, ops
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.inductor_utils import HAS_CPU
-import torch
+import torch, unittest, warnings
 
 class TestSums(TestCase):
     @dtypes(torch.float32, torch.int64)
@@ -29,6 +29,15 @@ class TestSums(TestCase):
     @ops([op for op in op_db if op.name == "sum" and torch.Tag.reduction in torch.ops.aten.sum.default.tags], dtypes=[torch.float32])
     def test_operations_that_only_pytorch_names(self, device, dtype, op):
         self.assertEqual(op(torch.ones(3)), 3)
+
+    def test_warned(self, device):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.warn("a test counts this")
+        self.assertEqual(len(caught), 1)
+
+    @unittest.skipIf("weir" in torch.__version__, "not for everyone")
+    def test_skipped(self, device):
+        pass
 
     def test_worse(self, device):
         self.assertNotIn("weir", torch.__version__)
@@ -46,12 +55,13 @@ def folder(tmp_path_factory):
 
 def test_a_file_runs_under_both_frameworks(folder):
     found = compare.compare("weir", folder, "test_sums.py", 300, 60)
-    assert not found.trouble and found.total == 5 and found.passed == 3
+    assert not found.trouble and found.total == 7 and found.passed == 4
     failed = {tests[0][0]: (kind, tests[0][1]) for kind, tests in found.kinds()}
     kind, place = failed["TestSumsCPU.test_worse_cpu"]
     assert "weir" in kind and place.startswith("test_sums.py:")
     assert "TestSumsCPU.test_operations_that_only_pytorch_names_sum_cpu_float32" in failed
-    assert "3 passed of 5, 2 that PyTorch passes do not" in compare.show(found)
+    assert failed["TestSumsCPU.test_skipped_cpu"][0] == "skipped: not for everyone"
+    assert "4 passed of 7, 3 that PyTorch passes do not" in compare.show(found)
 
 
 def test_a_file_that_cannot_be_loaded_says_why(folder):

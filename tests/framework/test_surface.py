@@ -21,7 +21,7 @@ import weir
 @pytest.mark.parametrize("call", [
     "t.cuda.is_available()", "t.cuda.device_count()", "t.cuda.memory_allocated()", "t.cuda.get_rng_state_all()",
     "t.accelerator.is_available()", "t.accelerator.current_accelerator()", "t.backends.cudnn.is_available()",
-    "t.backends.mps.is_available()", "t.backends.mkldnn.is_available()",
+    "t.backends.mps.is_available()", "t.backends.mkldnn.is_available()", "t._C.has_spectral, t.has_spectral, t.has_lapack",
     "t.xpu.is_available()", "t.mps.is_available()", "t.cpu.device_count()", "t.version.cuda",
     "t.get_float32_matmul_precision()", "t.get_deterministic_debug_mode()", "t.distributed.is_initialized()",
     "t.jit.is_scripting()", "t.compiler.is_compiling()", "t.is_storage(1)", "t.typename(1)",

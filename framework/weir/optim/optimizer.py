@@ -186,7 +186,7 @@ class Optimizer:
             params = weir._C._with_gradients(group["params"])
             if params and group.get("capturable"):
                 raise AssertionError("If capturable=True, params and state must be on an accelerator, and there is none.")
-            if group.get("fused") and not all(p.is_floating_point() for p in params):
+            if group.get("fused") and not all(p.is_floating_point() and not p.is_meta for p in params):
                 raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']")
             # Source: PyTorch, which records by what the optimizer was made with: options that it loads do not change that.
             with weir.set_grad_enabled(bool(group.get("differentiable") and self.defaults.get("differentiable"))):

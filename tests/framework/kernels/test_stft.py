@@ -45,6 +45,16 @@ def test_istft_and_its_gradient(options):
         np.testing.assert_allclose(ours, theirs, atol=1e-10)
 
 
+def test_a_length_beyond_the_signal_is_warned_of():
+    spectrum = weir.stft(weir.from_numpy(X), 16, window=weir.from_numpy(WINDOW), return_complex=True)
+    weir.set_warn_always(True)  # it is shown once in a process otherwise
+    try:
+        with pytest.warns(UserWarning, match="signal is shorter than the length"):
+            weir.istft(spectrum, 16, window=weir.from_numpy(WINDOW), length=150)
+    finally:
+        weir.set_warn_always(False)
+
+
 def test_the_signal_comes_back():
     w = weir.from_numpy(WINDOW)
     y = weir.stft(weir.from_numpy(X), 16, window=w, return_complex=True)

@@ -30,3 +30,12 @@ def test_clip_grad_norm_refuses_infinity_when_asked():
     ours[2].grad[0, 0] = float("inf")
     with pytest.raises(RuntimeError, match="non-finite"):
         weir.nn.utils.clip_grad_norm_(ours, 1.0, error_if_nonfinite=True)
+
+
+def test_a_generator_that_was_read_before_is_warned_of():
+    for F in (torch, weir):
+        read = F.nn.Linear(2, 2).parameters()
+        list(read)
+        with pytest.warns(UserWarning, match="empty generator, no gradient clipping"):
+            assert F.nn.utils.clip_grad_norm_(read, 1.0) == 0
+        assert F.nn.utils.clip_grad_norm_([], 1.0) == 0

@@ -261,3 +261,16 @@ def test_other_names(F):
     assert lazy.shape == (3,)
     with pytest.warns(UserWarning, match="Complex"):
         F.nn.Linear(2, 2).to(F.complex64)
+
+
+@FRAMEWORKS
+def test_conversions_are_asked_of_the_parameter_itself(F):
+    model = F.nn.Linear(2, 2)
+    weight, saved, seen = model.weight, model.weight * model.weight, []
+    weight.grad = gradient = F.ones(2, 2)
+    model._apply(lambda t: seen.append(t is weight or t is model.bias or t is gradient) or t.add_(1.0))
+    assert all(seen) and len(seen) == 3 and model.weight is weight
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        saved.sum().backward()
+    model.double()
+    assert model.weight.grad is gradient and gradient.dtype == F.float64 and gradient.tolist() == [[2.0, 2.0], [2.0, 2.0]]

@@ -1,6 +1,8 @@
 """Factories by size, by likeness, of ranges and of random numbers, against PyTorch: values, dtypes, strides, flags, refusals, and the options that all
 share (framework/binding/factory_options.cpp)."""
 
+import warnings
+
 import pytest
 import torch
 import weir
@@ -34,6 +36,18 @@ def outcome(t, text):
 @pytest.mark.parametrize("text", CALLS)
 def test_a_factory_makes_what_pytorch_makes(text):
     assert outcome(weir, text) == outcome(torch, text)
+
+
+@pytest.mark.parametrize("text", ["arange(5, out=O)", "fft.fftfreq(5, out=O)", "fft.rfftfreq(5, out=O)", "eye(2, out=O)"])
+@pytest.mark.parametrize("size", [(), (2,), (3,), (5,), (0,)], ids=str)
+def test_a_factory_warns_of_an_out_of_another_size_where_pytorch_does(text, size):
+    def warned(F):
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            eval(f"F.{text}", {"F": F, "O": F.empty(size, dtype=F.float64)})
+        return [(w.category, str(w.message)[:50]) for w in shown]
+
+    assert warned(weir) == warned(torch)
 
 
 @pytest.mark.parametrize("text", REFUSED)

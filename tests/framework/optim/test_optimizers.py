@@ -399,3 +399,13 @@ def test_a_parameter_that_is_a_conjugate_is_refused_and_not_left_as_it_is(name):
 
         with pytest.raises(RuntimeError, match="conj"):
             optimizer.step(closure)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad"])
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_fused_steps_need_parameters_with_memory(name, F):
+    p = F.ones(2, device="meta").requires_grad_()
+    with pytest.raises(RuntimeError):
+        optimizer = getattr(F.optim, name)([p], fused=True)
+        p.grad = F.ones(2, device="meta")
+        optimizer.step()

@@ -97,10 +97,10 @@ class CastMixin:
 
 def _apply_to_parameter(fn, parameter):
     grad = parameter.grad
-    parameter.data = fn(parameter.data)
+    # Itself, as in PyTorch, so that writing into it is seen; one without a shape refuses all functions.
+    parameter.data = fn(parameter.data if is_lazy(parameter) else parameter)
     if grad is not None:
-        requires_grad = grad.requires_grad
-        parameter.grad = fn(grad.detach()).requires_grad_(requires_grad)
+        grad.data = fn(grad)
 
 
 def _parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):

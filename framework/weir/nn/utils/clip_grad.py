@@ -1,5 +1,6 @@
 """Limiting gradients by norm or by value."""
 
+import types
 import warnings
 
 import weir
@@ -37,7 +38,10 @@ def clip_grads_with_norm_(parameters, max_norm: float, total_norm, foreach=None)
 
 def clip_grad_norm_(parameters, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach=None):
     """Scales all gradients in place so that their common norm is at most max_norm. Returns the norm before."""
+    generator = isinstance(parameters, types.GeneratorType)
     parameters = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if generator and not parameters:  # most likely one that the program has read before
+        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(parameters, max_norm, total)
     return total
