@@ -65,7 +65,11 @@ class Call:
         self.given: list = []
         self._grad = choices.chance(grad)
         self._large = choices.chance(_LARGE)
-        if self._large:
+        self._summed = dtype in _HALVES and not overload.pointwise and choices.chance(_SUMMED)
+        self._dim = 0  # along which a call with an index sums
+        if self._summed:
+            self._shape = choices.pick(_SUMS)
+        elif self._large:
             self._shape = choices.pick(_LONG if overload.pointwise else _WIDE)
         else:
             self._shape = tuple(choices.pick(_EXTENTS) for _ in range(choices.pick(_RANKS)))
@@ -141,11 +145,13 @@ class Call:
         return chosen
 
     def _fill(self) -> str:
-        return self._choices.pick(_FILLS)
+        return self._choices.pick(_TERMS if self._summed else _FILLS)
 
     def _index_size(self) -> tuple:
         if "gather" in self._overload.name or "scatter" in self._overload.name or "take_along" in self._overload.name:
             return tuple(self._choices.between(0, n) if self._choices.chance(0.4) else n for n in self._shape)
+        if self._summed:
+            return (self._shape[self._dim],)
         return (self._choices.pick((2, 1, 3, 0)),)
 
     def _ruled(self, rule: str) -> tuple:
@@ -167,6 +173,8 @@ class Call:
             return int(letter)
         if letter.startswith("G*"):
             return {"gru": 3, "lst": 4}.get(self._overload.name[:3], 1) * self._size(letter[2:])
+        if letter not in self._sizes and self._summed and not letter.islower() and _MANY not in self._sizes.values() and self._choices.chance(0.4):
+            self._sizes[letter] = _MANY
         if letter not in self._sizes:
             pool = _KERNELS if letter.islower() else _SPATIAL if letter.endswith("x") else _THRESHOLDS if self._large else _EXTENTS
             self._sizes[letter] = self._choices.pick(pool)
@@ -220,7 +228,7 @@ class Call:
     def _tensor_list(self, name: str, rule) -> list:
         if name == "indices":
             count = self._choices.between(1, max(1, min(len(self._shape), 3)))
-            return [self._new("int64", ("below", 2), (2,)) for _ in range(count)]
+            return [self._new("int64", ("below", 2), self._shape[:1] if self._summed else (2,)) for _ in range(count)]
         return [self._tensor(name, rule) for _ in range(self._choices.pick((2, 1, 3)))]
 
     def _int_list(self, parameter: Parameter):
@@ -288,6 +296,7 @@ class Call:
             if self._choices.chance(0.04):
                 return self._choices.pick((rank, -rank - 1))
             axis = self._choices.below(rank)
+            self._dim = min(axis, len(self._shape) - 1)
             return axis - rank if self._choices.chance(0.3) else axis
         if name in ("index", "start", "k", "length", "end"):
             extent = self._first_extent()
@@ -330,6 +339,12 @@ _LARGE = 0.02  # of the calls
 _LONG = ((32769,), (65600,), (3, 4097), (257, 130))  # for what is done element by element
 _WIDE = ((2, 4097), (65, 64), (24, 65), (2049,), (257, 24))
 _THRESHOLDS = (24, 64, 65, 257, 3)
+#: Sums of so many halves that one which is itself a half loses terms: those of few lie within a rounding of each other, however they are added up.
+_HALVES = ("bfloat16", "float16")
+_SUMMED = 0.03  # of their calls, which take ten times as long as others
+_MANY = 2503  # of such numbers float16 loses some from 2,048 on
+_SUMS = ((_MANY,), (2, _MANY), (_MANY, 2), (2, _MANY, 3))
+_TERMS = ("near", "near", "unit", "normal")  # those of one size are lost beside a large sum; others are rounded up as often as down
 _RANKS = (1, 2, 2, 3, 2, 3, 1, 2, 0, 3, 4, 4, 5)
 _KERNELS = (1, 2, 3, 2)
 _SPATIAL = (5, 4, 6, 7, 3)

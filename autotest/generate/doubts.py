@@ -39,7 +39,8 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
              + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
              + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item)
-             + _contradicts_its_transforms(item) + memory.writes_behind(item) + memory.reads_between(kind, item) + memory.truths_unset(kind, item))
+             + _contradicts_its_transforms(item) + memory.writes_behind(item) + memory.reads_between(kind, item) + memory.truths_unset(kind, item)
+              + memory.reads_old_sizes(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)

@@ -22,7 +22,7 @@ _LIMITS = 0.05  # of the numbers of a "special" integer tensor: the ends of its 
 
 
 def data(dtype: str, kind: str, start: int, count: int) -> bytes:
-    """`count` elements of `dtype`; `kind` is one of FLOATING, or ("within", n) for indices in [0, n), or ("below", n), at times beside it."""
+    """`count` elements of `dtype`; `kind` is one of FLOATING, or "near" (all alike), or ("within", n) for indices in [0, n), or ("below", n), at times beside it."""
     if count > LONGEST:
         raise ValueError(f"a generated tensor has {count} elements, at most {LONGEST}")
     if kind[0] == "below" and start >= _POOL - _ASTRAY:
@@ -66,6 +66,8 @@ def _numbers(rng, kind: str, size: int) -> np.ndarray:
         return rng.standard_normal(size)
     if kind == "unit":
         return rng.uniform(0.01, 0.99, size)
+    if kind == "near":
+        return rng.uniform(0.45, 0.5, size)  # from 2,048 of them on just less than half a last bit of their sum in float16
     if kind == "wide":
         return rng.standard_normal(size) * 10.0 ** rng.integers(-4, 4, size)
     return np.where(rng.random(size) < 0.4, rng.choice(_SPECIAL, size), rng.standard_normal(size))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from ..cases.case import Case, Decoder, TensorSpec, map_tree, row_major, seen
+from ..cases.case import Case, Decoder, TensorSpec, map_tree, row_major, seen, tensors_of
 from ..cases.dtypes import EPSILON
 from ..cases.objects import ModuleCase
 from ..cases.protocol import Item
@@ -47,6 +47,23 @@ def _apart(case: ModuleCase, junk: float) -> ModuleCase:
         return replace(value, stride=row_major(rows.shape), offset=0, storage=len(storages) - 1)
 
     return replace(case, inputs=map_tree(leaf, case.inputs), named=map_tree(leaf, case.named), storages=storages)
+
+
+def reads_old_sizes(kind, item: Item) -> list[Fault]:
+    """What changes where a number without axes is what is left of one element: PyTorch reads the extent of an axis that is no longer there, in norms
+    along it."""
+    case = item.case
+    if not isinstance(case, Case) or case.relation != "call" or item.expected.raised or all(spec.size for spec in tensors_of(case)):
+        return []
+    got = kind.observe(torch, item, _with_squeezed_numbers)
+    return [] if got.raised else [fault for fault in kind.faults(item, got) if fault.phase]
+
+
+def _with_squeezed_numbers(function):
+    def squeezed(leaf):
+        return leaf.unsqueeze(0).clone().squeeze_() if isinstance(leaf, torch.Tensor) and not leaf.dim() else leaf
+
+    return lambda *args, **kwargs: function(*map_tree(squeezed, args), **map_tree(squeezed, kwargs))
 
 
 def writes_behind(item: Item) -> list[Fault]:

@@ -112,6 +112,48 @@ def _gathered(W, right, dtype):
     return right.to(dtype).to(right.dtype) if wide else None
 
 
+@_aimed("sum", "mean", "index_add", "scatter_add")
+def lost_terms(W, function, args, kwargs):
+    """Sums of halves that are rounded at every step, so that beside a large one terms are lost."""
+    x, name = _first(W, args), _name(function)
+    if x is None or name_of(x.dtype) not in ("float16", "bfloat16") or not x.dim() or kwargs.get("dtype") is not None:
+        return function(*args, **kwargs), False
+    given = dict(zip(("x", "dim", "index", "source"), args)) | kwargs
+    dim, index, source = given.get("dim"), given.get("index"), given.get("source", given.get("src"))
+
+    def stepped(r):
+        if name in ("sum", "mean"):
+            return _by_steps(W, r, x.detach(), dim, name == "mean")
+        return r if index.numel() < _MANY_TERMS else _added_by_steps(x.detach(), dim, index, source.detach())
+    return instead(W, function, args, kwargs, lambda r: _if_far(W, r, stepped(r)))
+
+
+_MANY_TERMS = 1000  # what is left of fewer that cancel is known no better
+
+
+def _by_steps(W, r, x, dims, mean: bool):
+    """The sums `r` of `x` along `dims` in steps."""
+    dims = list(range(x.dim())) if dims is None or dims in ((), []) else [d % x.dim() for d in ([dims] if isinstance(dims, int) else dims)]
+    kept = [d for d in range(x.dim()) if d not in dims]
+    lines = x.permute(*kept, *dims).flatten(len(kept))
+    if lines.shape[-1] < _MANY_TERMS:
+        return r
+    total = W.zeros(lines.shape[:-1], dtype=x.dtype)
+    for term in lines.unbind(-1):
+        total = total + term
+    return (total / lines.shape[-1] if mean else total).reshape(r.shape)
+
+
+def _added_by_steps(x, dim: int, index, source):
+    """`x` with `source` added at `index`, of its axes or one of its rows, slice by slice."""
+    shape = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
+    index = index if index.dim() == x.dim() and index.dim() > 1 else index.reshape(shape).expand(source.shape)
+    source, total = source[tuple(slice(n) for n in index.shape)], x.clone()
+    for at, term in zip(index.split(1, dim), source.split(1, dim)):
+        total.scatter_(dim, at, total.gather(dim, at) + term)
+    return total
+
+
 @_aimed("matmul", "mm", "bmm", "dot", "linear", "mv", "inner", "vdot")
 def wrong_when_deep(W, function, args, kwargs):
     """A product that is wrong only for 64 terms and more, where kernels change their blocking."""
@@ -199,4 +241,4 @@ def missing_buffer(W, function, args, kwargs):
 
 
 AIMED[missing_buffer.__name__] = frozenset({"nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "nn.InstanceNorm2d", "nn.SyncBatchNorm"})
-FAULTS = (half_up, floor_below, swapped_bound, naive_formula, rough_sum, half_sum, wrong_when_deep, unstable, greedy_ties, missing_buffer)
+FAULTS = (half_up, floor_below, swapped_bound, naive_formula, rough_sum, half_sum, lost_terms, wrong_when_deep, unstable, greedy_ties, missing_buffer)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "framework/autograd/forward.h"
+#include "framework/autograd/nodes.h"
 #include "framework/binding/construct.h"
 #include "framework/binding/factory_options.h"
 #include "framework/binding/old_order.h"
@@ -307,10 +308,9 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     if (type.geometry) {
       Tensor v[1];
       const Tensor& x = c.inputs[0];
-      check(!x.has_flag(kInference) || mode.inference, "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
-            "a clone to get a normal tensor before doing inplace update.");
+      check(!x.has_flag(kInference) || mode.inference, "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal tensor before doing inplace update.");
       bool recorded = mode.grad && requires_grad(x);
-      check(!recorded || !is_leaf(x), "a leaf Variable that requires grad is being used in an in-place operation.");
+      if (recorded) check_inplace_allowed(str(s.name, "_"), x);
       call(type, c.op, c.inputs, v);
       NodeRef node = recorded ? grad_fn(v[0]) : NodeRef();  // before x changes under its view
       set_geometry(x, v[0].sizes(), v[0].strides(), v[0]->offset);

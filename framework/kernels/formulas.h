@@ -406,7 +406,7 @@ template <class T> T formula(const Hardswish&, T x) {
   T y = x + T(3);
   return x * where(y < T(0), T(0), where(y > T(6), T(6), y)) / T(6);
 }
-template <class T> T formula(const Threshold& op, T x) { return where(x <= T(op.threshold), T(op.value), x); }
+template <class T> T formula(const Threshold& op, T x) { return where(x <= scalar(x, op.threshold), scalar(x, op.value), x); }
 template <class T> T formula(const HardtanhBackward& op, T g, T x) {
   return where((x <= T(op.min_val)) | (x >= T(op.max_val)), T(0), g);
 }

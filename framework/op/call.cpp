@@ -47,6 +47,8 @@ bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   if (type.layouts == Layouts::any) {
     bool one_kind = is_floating(m.dtype) == is_floating(out.dtype()) && is_complex(m.dtype) == is_complex(out.dtype());
     if (!one_kind && out.dtype() != m.dtype) return false;
+    // Loops that are not also called in place compute in the dtype of what they write.
+    if (elementwise(type) && !type.inplace.offered && out.dtype() != m.dtype) return false;
     // A kernel that is no element-wise loop writes in the layout that infer chose, and in no other.
     if (!type.inplace.offered && !(m.row_major() ? out.is_contiguous() : out.strides() == m.strides)) return false;
   } else if (out.dtype() != m.dtype || !out.is_contiguous() || !m.row_major()) {

@@ -82,7 +82,7 @@ Meta Threshold::infer(Inputs in) const {
   return m;
 }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
-  return {fn::threshold_backward(dy, s.input(0), threshold)};
+  return {fn::threshold_backward(dy, s.input(0), threshold.to_double())};
 }
 Tensors ThresholdBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::threshold_backward(dy, s.input(1), threshold), Tensor()}; }
 // Row-major, however the input lies. Source: PyTorch's log_sigmoid_forward, which resizes its results.

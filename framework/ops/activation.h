@@ -161,18 +161,19 @@ struct Hardswish : Pointwise<Hardswish, Rule::real> {
 };
 
 struct Threshold : Pointwise<Threshold, Rule::promote> {
-  static constexpr Signature signature = "threshold(input: Tensor, threshold: float, value: float) -> Tensor";
+  static constexpr Signature signature = "threshold(input: Tensor, threshold: Number, value: Number) -> Tensor";
   static constexpr auto doc = "x above the threshold, value elsewhere.";
   static constexpr Module module = Module::function;
-  static constexpr CallRule calling{.scalars = true};
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Save saves{.inputs = 0b1};
-  double threshold;
-  double value;
+  Scalar threshold, value;
   static constexpr Fields fields{&Threshold::threshold, &Threshold::value};
   /// Numbers below zero wrap around beside bytes, as those that c10::Scalar converts do.
-  bool rounds(Inputs, const Meta& m) const { return m.dtype == DType::uint8 && (threshold < 0 || value < 0); }
-  void round(Tensors&, const Meta&) { threshold += 256 * (threshold < 0), value += 256 * (value < 0); }
+  static bool wraps(const Scalar& x) { return x.kind == Scalar::Kind::integer && x.i < 0; }
+  bool rounds(Inputs, const Meta& m) const { return m.dtype == DType::uint8 && (wraps(threshold) || wraps(value)); }
+  void round(Tensors&, const Meta&) {
+    for (Scalar* x : {&threshold, &value}) x->i += 256 * wraps(*x);
+  }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -103,8 +103,9 @@ Meta Arange::infer(Inputs) const {
   for (const Scalar& each : {start, end, step})
     if (is_reduced(t) || is_integral(t)) check_written(each, is_integral(t) ? DType::int64 : DType::float32);  // what steps are taken in
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
-  // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
-  if (!whole && t != DType::int64) {
+  // PyTorch counts int64 elements, and no others, by the bounds without their fractions. Whole numbers beyond int64 are held as real ones.
+  const bool exact = start.is_whole() && end.is_whole() && step.is_whole();
+  if (!exact && t != DType::int64) {
     const double count = std::ceil((b - a) / s);
     check(count < 9.2e18, "arange: ", count, " elements are more than a tensor can hold");
     return {Dims{int64_t(count)}, t, place_of_new(device)};

@@ -47,9 +47,17 @@ Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
 bool multiplies(const Tensor& a, const Tensor& product) { return a.numel() && product.numel(); }
 Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.numel() ? alpha : Scalar(1.0); }
 
+void check_scales(const char* op, const Tensor& x, const Scalar& beta) {
+  const DType type = result_type(std::array{x, wrapped_number(beta)});
+  check(beta.is_zero() || can_cast(type, x.dtype()), op, ": result type ", name_of(type), " can't be cast to the desired output type ", name_of(x.dtype()));
+}
+
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library, bool multiplied) {
-  // Of no numbers PyTorch asks no factor.
-  const Scalar beta = product.numel() ? factor_of(op, product.dtype(), b) : Scalar(int64_t(1)), alpha = product.numel() ? factor_of(op, product.dtype(), a) : Scalar(int64_t(1));
+  // Of no numbers PyTorch asks no factor, and of no products it multiplies the input by beta in place.
+  const bool only_scaled = product.numel() && !multiplied;
+  const Scalar beta = !product.numel() ? Scalar(int64_t(1)) : multiplied ? factor_of(op, product.dtype(), b) : b;
+  const Scalar alpha = product.numel() ? factor_of(op, product.dtype(), a) : Scalar(int64_t(1));
+  if (only_scaled) check_scales(op, given, b);
   for (const Scalar& s : {a, b})  // before integers lose their fractions
     if (product.numel() && multiplied) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;

@@ -126,6 +126,8 @@ template <class F> Tensor rounded_once(Inputs in, F&& sum) {
   auto wide = [](const Tensor& x) { return cast_to(x, DType::float32); };
   return cast_to(sum(wide(in[0]), wide(in[1]), wide(in[2])), type);
 }
+/// RuntimeError unless `x` may be multiplied by beta in place; beta 0, by which it is not multiplied, is any.
+void check_scales(const char* op, const Tensor& x, const Scalar& beta);
 /// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count. Where nothing was `multiplied`, beta is a number
 /// that a tensor is multiplied with, which may lie beyond its dtype, as in PyTorch.
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha, bool by_library = false,

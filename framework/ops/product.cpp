@@ -127,17 +127,21 @@ Tensor Addmv::compose(Inputs in) const {
         vec.ndim());
   check(x.dtype() == mat.dtype() && x.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", name_of(x.dtype()), ", ", name_of(mat.dtype()),
         ", and ", name_of(vec.dtype()));
-  check_held(Held::own, beta, x.dtype());
+  // Of no products PyTorch makes a tensor of beta first: a truth, or a half, in which infinity stands for what is beyond it.
+  const bool half = is_reduced(x.dtype()) && !beta.is_complex(), truth = x.dtype() == DType::boolean;
+  const Scalar factor = mat.numel() ? beta : truth ? Scalar(!beta.is_zero()) : half ? Scalar(rounded(beta.to_double(), x.dtype())) : beta;
+  check_held(Held::own, factor, x.dtype());
   if (mat.numel()) check_held(Held::own, alpha, x.dtype());
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor product = fn::mv(a, b);
-    return scaled_sum("addmv", given, product, beta, factor_of_product(a, alpha), !is_complex(a.dtype()) && !is_reduced(in[1].dtype()));
+    return scaled_sum("addmv", given, product, factor, factor_of_product(a, alpha), !is_complex(a.dtype()) && !is_reduced(in[1].dtype()));
   });
 }
 
 Tensor Addr::compose(Inputs in) const {
   const bool inexact = is_inexact(in[0].dtype()) || is_inexact(in[1].dtype()) || is_inexact(in[2].dtype());
-  check(inexact || (beta.is_whole() && alpha.is_whole()), "For integral input tensors, arguments alpha and beta must not be floating point numbers.");
+  for (auto [name, s] : {std::pair{"beta", &beta}, {"alpha", &alpha}})
+    check(inexact || s->is_whole(), "For integral input tensors, argument ", name, " must not be a floating point number.");
   const Tensor product = fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
   const Tensor self = fn::expand(in[0], product.sizes());
@@ -155,8 +159,7 @@ Tensor Addbmm::compose(Inputs in) const {
   wrap_dim(1, in[1].ndim(), "addbmm"), wrap_dim(2, in[2].ndim(), "addbmm");  // PyTorch asks for these sizes before it looks at the ranks
   for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
   check(in[1].size(0) == in[2].size(0), "addbmm: batch1 and batch2 must have same number of batches, got ", in[1].size(0), " and ", in[2].size(0));
-  // Of no products PyTorch multiplies self by beta in place.
-  check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
+  if (!in[1].size(0)) check_scales("addbmm", in[0], beta);  // of no elements too
   if (is_inexact(in[1].dtype()) && !std::isfinite(std::abs(alpha.to_complex())) && in[1].size(0)) {
     // PyTorch adds one product after the other, so that infinite ones of both signs are NaN.
     Tensor sum = in[0];

@@ -72,6 +72,27 @@ def test_most_calls_are_valid(author, name):
     assert batch.valid / len(batch.items) >= 0.5
 
 
+def _long(overload, dtype, seeds):
+    """The calls in which an axis has thousands of elements, as sums that halves lose terms of."""
+    cases = [make(overload, dtype, Choices(seed)) for seed in range(seeds)]
+    return [case for case in cases if any(2503 in spec.size for spec in tensors_of(case))]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["sum.dim_IntList", "index_add", "scatter_add", "index_put", "mm", "embedding", "softmax.int"])
+def test_sums_of_halves_are_long_at_times(name, dtype):
+    assert _long(next(o for o in overloads() if o.name == name), dtype, 400)
+
+
+@pytest.mark.parametrize("name", ["index_add", "scatter_add"])
+def test_thousands_of_halves_meet_at_one_index(name):
+    overload = next(o for o in overloads() if o.name == name)
+    cases = _long(overload, "float16", 1200)
+    met = [case for case in cases if any(spec.dtype == "int64" and 2503 in spec.size for spec in tensors_of(case))
+           and not expect(Target(f"torch.{overload.path}", [overload.path]), case).expected.raised]
+    assert len(met) >= 5
+
+
 def test_no_choices_give_the_simplest_call():
     overload = next(o for o in overloads() if o.name == "mm")
     case = make(overload, "float32", Choices())
@@ -169,6 +190,13 @@ def test_an_oracle_that_reads_behind_its_input_wavers():
     matrix, pivots = TensorSpec(0, "float32", (4, 5), (5, 1), 0, 0, False), TensorSpec(1, "int32", (3,), (1,), 0, 1, False)  # a pivot too few
     assert wavers(expect(Target("torch.lu_unpack", ["lu_unpack"]), Case((matrix, pivots), storages=[
         ("float32", np.ones(20, "float32").tobytes()), ("int32", np.ones(3, "int32").tobytes())])))
+
+
+@pytest.mark.parametrize("path, size, wavering", [("linalg.vector_norm", (), True), ("linalg.vector_norm", (1,), False), ("sum", (), False)])
+def test_an_oracle_that_reads_the_extent_of_no_axis_wavers(path, size, wavering):
+    """A norm by an order that is NaN is the number itself where one element was squeezed, else NaN."""
+    x, order = TensorSpec(0, "float32", size, row_major(size), 0, 0, False), [float("nan")] * (path != "sum")
+    assert bool(wavers(expect(Target(f"torch.{path}", [path]), Case((x, *order, 0), {}, [("float32", np.float32(2).tobytes())])))) == wavering
 
 
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="what AddressSanitizer hands out holds the same bytes each time")

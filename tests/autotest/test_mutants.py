@@ -60,6 +60,15 @@ def test_a_fault_that_was_swallowed_is_noticed(lane, why):
     assert lane.killed(pickle.dumps([make()]), kind) == (1, 1)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("path, args", [("sum", [(2, 4097), [-1]]), ("mean", [(4097, 2)]), ("index_add", [(2, 3), 0, (4097,), (4097, 3)]), ("scatter_add", [(2,), 0, (4097,), (4097,)])])
+def test_terms_that_a_sum_of_halves_loses_are_noticed(lane, path, args, dtype):
+    ones = [torch.ones(given, dtype=getattr(torch, dtype)) if isinstance(given, tuple) else given for given in args]
+    if len(ones) > 2:
+        ones[2] = torch.zeros(4097, dtype=torch.int64)
+    assert lane.killed(pickle.dumps([item(path, *ones)]), "lost_terms") == (1, 1)
+
+
 def test_pythons_float_is_double_precision(lane):
     made = item("sum", x(3, 5, dtype="float16"))
     made = expect(made.target, Case(made.case.args, {"dim": (1,), "dtype": Named("type", "float")}, made.case.storages))

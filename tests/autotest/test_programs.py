@@ -124,6 +124,16 @@ def test_writes_to_a_result_before_it_is_given_do_not_count():
     assert Run(WritingTorch(), program).run().versions == [0, 0]
 
 
+@pytest.mark.parametrize("number, excuses", [(3e38, {"overflow"}), (2.9e38, None), (-3e38, None)])
+def test_a_number_that_overflowed_on_the_oracles_way_alone_is_that_of_double_precision(number, excuses):
+    program = written_view()
+    expected, got, exact = (Run(torch, program).run() for _ in range(3))
+    for progress, numbers in ((expected, [1.0, float("nan")]), (got, [1.0, number]), (exact, [1.0, 3e38])):
+        progress.final[0] = Value("float32", (2,), torch.tensor(numbers).numpy().tobytes())
+    (fault,) = programs.faults(program, expected, got)
+    assert programs.excuses_for(fault, expected, got, [exact]) == excuses
+
+
 @pytest.mark.parametrize("t, w, excuses", [
     ([1.0, float("nan")], [1.0, float("inf")], {"overflow"}), ([1.0, float("inf")], [1.0, float("inf")], set()),
     ([1.0, float("nan")], [2.0, float("inf")], None), ([1.0, 1.0], [1.0, float("nan")], None), ([1.0, float("nan")], [1.0, 1.0], None)])

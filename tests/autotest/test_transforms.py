@@ -1,5 +1,6 @@
 """The properties `vmap` and `forward`: a wrong batch and a wrong tangent are found, and a refusal is told apart."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -149,6 +150,13 @@ def test_an_example_alone_has_the_strides_of_one_in_the_batch():
 @pytest.mark.parametrize("seen", [{"index": 1}, {"draws": True}, {"random": True}, {"spoiled": (0,)}, {"written": {0: None}}])
 def test_who_is_not_asked(seen):
     assert transforms.asked(item(numbers(3))) == ["vmap", "forward"] and transforms.asked(item(numbers(3), **seen)) == []
+
+
+@pytest.mark.parametrize("shape, checks", [((3,), ["vmap", "forward"]), ((1, 3), ["vmap", "forward"]), ((2, 3), ["vmap"])])
+def test_what_is_resized_in_place_has_no_tangent_there(shape, checks):
+    made = item(numbers(3), values=[SimpleNamespace(shape=shape)])
+    made.case = replace(made.case, relation="inplace")
+    assert transforms.asked(made) == checks
 
 
 def test_a_subject_without_transforms_lacks_the_properties():

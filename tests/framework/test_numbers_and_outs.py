@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import weir
+from twins import assert_same, to_weir
 
 DTYPES = ("float16", "bfloat16", "float32", "int64", "complex64")
 #: Ops that hold a number beside tensors x of one axis, m of two and b of three.
@@ -289,6 +290,23 @@ def test_a_fused_step_takes_real_parameters_only():
         p.grad = t.ones(3, dtype=t.complex64)
         with pytest.raises(RuntimeError):
             t.optim.SGD([p], lr=0.1, fused=True).step()
+
+
+@pytest.mark.parametrize("out", ["uint8", "int8", "int16", "int32", "int64", "float32"])
+@pytest.mark.parametrize("name", ["fmin", "fmax", "minimum", "maximum", "lcm", "gcd", "bitwise_and", "remainder", "mul"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_numbers_meet_in_their_common_dtype_before_a_narrower_out_sees_them(name, shape, out):
+    for other in (-1, 200, 2**33 + 300):
+        for dtype in (torch.uint8, torch.int8, torch.int16):
+            x = torch.full(shape, 3, dtype=dtype)
+            assert_same(lambda t, x, y: getattr(t, name)(x, y, out=t.zeros(shape, dtype=getattr(t, out))), x, torch.tensor(other), what=f"{dtype} {other}")  # noqa: B023
+
+
+@pytest.mark.parametrize("name", ["logaddexp", "logaddexp2", "maximum", "fmin"])
+def test_a_wider_out_holds_what_is_computed_in_single_precision(name):
+    x, y = torch.rand(2, 50, generator=torch.manual_seed(0))
+    exact = getattr(weir, name)(to_weir(x), to_weir(y), out=weir.zeros(50, dtype=weir.float64))
+    assert exact.equal(getattr(weir, name)(to_weir(x), to_weir(y)).double())
 
 
 @pytest.mark.parametrize("out", ["int64", "int32", "float32", "float64"])

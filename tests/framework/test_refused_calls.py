@@ -16,7 +16,7 @@ def _complex(t, x):
     return t.complex(x, x).requires_grad_()
 
 
-# On a CPU without AVX-512 PyTorch's own loop convolves bfloat16, and adds a bias of any dtype.
+# PyTorch's own loop, which convolves bfloat16 on a CPU without AVX-512, adds a bias of any dtype, as weir does everywhere; oneDNN refuses it.
 BFLOAT16_BY_ONEDNN = torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 RULES = {
@@ -162,8 +162,8 @@ RULES = {
             "conv back": lambda F, x, w, b: F.conv_transpose1d(x, w, b), "planes back": lambda F, x, w, b: F.conv_transpose2d(x[..., None], w[..., None], b),
             "volumes back": lambda F, x, w, b: F.conv_transpose3d(x[..., None, None], w[..., None, None], b),
             "nothing back": lambda F, x, w, b: F.conv_transpose1d(x[:0], w, b)}.items()
-       for dtype, other in (("float32", "float64"), ("float32", "complex64"), ("float64", "uint8"), ("bfloat16", "float32"), ("int64", "float32"), ("complex64", "float32"))
-       if not (name == "conv of a word" and other == "complex64") and (BFLOAT16_BY_ONEDNN or dtype != "bfloat16" or name in ("conv", "volumes back", "nothing back"))},
+       for dtype, other in (("float32", "float64"), ("float32", "complex64"), ("float64", "uint8"), ("bfloat16", "float32"), ("bfloat16", "int32"), ("int64", "float32"), ("complex64", "float32"))
+       if not (name == "conv of a word" and other == "complex64") and (not BFLOAT16_BY_ONEDNN or dtype != "bfloat16" or name in ("conv", "volumes back", "nothing back"))},
     # a factor by position stands behind a number
     **{f"rsub {name}": lambda t, v, m, f=f: f(t, v) for name, f in {
         "of a tensor": lambda t, v: t.rsub(v, v, 2), "of one element": lambda t, v: t.rsub(v, v[:1], 2), "of a number": lambda t, v: t.rsub(v, 3.0, 2),

@@ -409,6 +409,9 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     case DType::int16: return run(TypeTag<int16_t>{}, TypeTag<int32_t>{});
     case DType::int8: return run(TypeTag<int8_t>{}, TypeTag<int32_t>{});
     case DType::uint8: return run(TypeTag<uint8_t>{}, TypeTag<int32_t>{});
+    case DType::boolean:
+      if (g.m == 0) return run_copy(wrapped_number(Scalar(false)), out);  // sums of nothing
+      [[fallthrough]];
     default: throw NotImplemented(str("\"addmm_impl_cpu_\" not implemented for '", name_of(type), "'"));
   }
 }

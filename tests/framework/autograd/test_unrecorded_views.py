@@ -104,3 +104,21 @@ def test_an_unrecorded_view_of_a_changed_base_is_shown():
         assert repr(view) == "tensor([2., 2.], grad_fn=<Invalid>)"
         with pytest.raises(RuntimeError):
             del base.data
+
+
+SHAPES = {"squeeze_": lambda v: v.squeeze_(()), "unsqueeze_": lambda v: v.unsqueeze_(0), "t_": lambda v: v.t_(), "transpose_": lambda v: v.transpose_(0, 1), "as_strided_": lambda v: v.as_strided_((2,), (1,))}
+MADE = {"of a leaf": lambda t: t.ones(2, 3, requires_grad=True)[:], "of what repeats": lambda t: t.ones(3, requires_grad=True).expand(2, 3), "of a result": lambda t: (t.ones(2, 3, requires_grad=True) * 1)[:],
+        "one of several": lambda t: (t.ones(2, 2, 3, requires_grad=True) * 1).unbind()[0], "a leaf": lambda t: t.ones(2, 3, requires_grad=True), "of numbers": lambda t: t.ones(2, 2, 3).unbind()[0],
+        "detached": lambda t: t.ones(2, 3, requires_grad=True).detach(), "unrecorded": lambda t: t.no_grad()(lambda: t.ones(2, 3, requires_grad=True)[:])()}
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_shape_of_a_view_changes_in_place_where_its_numbers_may(name, made, recorded):
+    def ask(t):
+        v = MADE[made](t)
+        with t.set_grad_enabled(recorded):
+            return outcome(lambda: (lambda w: (tuple(w.shape), w.requires_grad, w._version))(SHAPES[name](v)))
+
+    assert ask(weir) == ask(torch)

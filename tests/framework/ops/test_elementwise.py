@@ -130,6 +130,21 @@ def test_a_threshold_below_zero_wraps_around_beside_bytes(bounds):
     assert_same(lambda t, x: t.threshold(x.to(t.int32), *bounds), x)
 
 
+@pytest.mark.parametrize("bound", [2**53, 2**53 + 1, -2**63, 2**63 - 1, 2.5])
+@pytest.mark.parametrize("value", [2**53 + 3, -2**63, 2**63 - 1, 3])
+def test_a_threshold_of_whole_numbers_is_exact(bound, value):
+    x = torch.tensor([0, 2**53, 2**53 + 1, 2**53 + 2, -2**63, 2**63 - 1])
+    assert_same(lambda t, x: t.threshold(x, bound, value), x)
+    assert_same(lambda t, x: t.threshold_(x.clone(), bound, value), x)
+    assert_same(lambda t, x: t.threshold(x.double(), bound, value), x)
+
+
+@pytest.mark.parametrize("bounds", [(-1.0, 4), (4, -2.0), (256, 0), (0, 300), (2**63, 0), (float("nan"), 0), (True, False)])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
+def test_a_threshold_beyond_the_dtype_is_refused(bounds, dtype):
+    assert_same(lambda t, x: t.threshold(x, *bounds), torch.tensor([0, 1, 5, 100], dtype=dtype))
+
+
 def test_bounds_of_clamp_that_are_nan_have_no_gradient():
     values = [0.0, 1.0, 2.0, float("inf"), float("-inf"), float("nan")]
     x, low, high = (v.contiguous().double().requires_grad_() for v in torch.cartesian_prod(*[torch.tensor(values)] * 3).unbind(1))

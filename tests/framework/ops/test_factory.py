@@ -18,7 +18,7 @@ zeros(2, out=t.empty(0))|ones(2, out=t.empty(3, dtype=t.int64))|full((2, 3), 0.5
 empty_strided((1, 2), (-2, 1)).stride()|empty_strided((0, 2), (-1, 3)).stride()|empty_strided((1,), (-5,)).stride()
 empty_permuted((2, 3, 5), (0, 2, 1)).stride()|empty_permuted((5, 3, 1), (2, 0, 1)).stride()|empty_permuted((), ()).shape
 ones(2).new_empty_strided((2, 3), (1, 2)).stride()|arange(5)|arange(1, 6, 2)|arange(1, 2, 0.5)|arange(end=3)|arange(start=1, end=3)|arange(0, 5, 0.5, dtype=t.int32)
-arange(t.tensor(3.0))|arange(True)|arange(5, out=t.empty(0, dtype=t.int32))|arange(3.0, requires_grad=True)|arange(6, out=t.zeros(2, 3, dtype=t.int64))
+arange(t.tensor(3.0))|arange(True)|arange(5, out=t.empty(0, dtype=t.int32))|arange(0, 5, 2**63, dtype=t.float32)|arange(0, 2**63, 2**62, dtype=t.float64)|arange(2**63, dtype=t.float32, device="meta").shape|arange(3.0, requires_grad=True)|arange(6, out=t.zeros(2, 3, dtype=t.int64))
 tril_indices(3, 4)|triu_indices(3, 4, 1)|tril_indices(3, 3, -1, dtype=t.int32)|fft.fftfreq(5)|fft.rfftfreq(6, 0.5)|fft.fftfreq(4, out=t.empty(0))
 fft.fftfreq(4, dtype=t.float64, requires_grad=True)""".replace("\n", "|").split("|")
 REFUSED = """zeros()|zeros(-1)|zeros(2.5)|zeros("a")|zeros((2,), (3,))|zeros(2, foo=1)|zeros(2, dtype="x")|ones(2, requires_grad=1)|full(2, 3)

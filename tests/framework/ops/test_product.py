@@ -65,18 +65,17 @@ def test_an_axis_of_one_that_meets_another_size_keeps_its_dtype(dtype):
     assert_same(lambda t, a, b: [t.tensordot(a, b, 2), t.tensordot(b, a, dims=([0, 1], [1, 0]))], a, b)
 
 
-@pytest.mark.parametrize("beta", [-1e39, 1e5, 1 << 40, 0, -2])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.int32])
+@pytest.mark.parametrize("beta", [-1e39, 1e5, 2.5, 1 << 40, 0, 0.0, -2, True])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.int32, torch.bool])
 @pytest.mark.parametrize("n, m", [(3, 0), (0, 2), (0, 0), (3, 2)])
 def test_factors_of_what_nothing_is_added_to(n, m, dtype, beta):
     """Where nothing is multiplied, PyTorch multiplies by beta as by a number, which may lie beyond the dtype."""
-    if isinstance(beta, float) and dtype == torch.int32:
-        return
     x, a, b = torch.ones(n, 2, dtype=dtype), torch.ones(n, m, dtype=dtype), torch.ones(m, 2, dtype=dtype)
     assert_same(lambda t, x, a, b: t.addmm(x, a, b, beta=beta), x, a, b)
     assert_same(lambda t, x, a, b: t.baddbmm(x[None], a[None], b[None], beta=beta), x, a, b)
     assert_same(lambda t, x, a, b: t.addbmm(x, a[None], b[None], beta=beta), x, a, b)
     assert_same(lambda t, x, a, b: t.addbmm(x, a[None][:0], b[None][:0], beta=beta), x, a, b)
+    assert_same(lambda t, x, a, b: t.addmv(x[:, 0], a, b[:, 0], beta=beta), x, a, b)
     assert_same(lambda t, x, a, b: t.addbmm(x, a[None][:0], b[None][:0], beta=2, alpha=1e39 if dtype.is_floating_point else 3), x, a, b)
 
 
