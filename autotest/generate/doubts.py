@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from ..cases.case import Case, Decoder, TensorSpec, cotangents, gradient_inputs, leaves, seen
@@ -37,7 +38,7 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
     kind = kind_of(item)
     found = _breaks(item) + _names_no_fault_twice(kind, item) + _writes_unasked(item) + overlaps.writes_over_itself(kind, item) + overlaps.reads_what_it_wrote(kind, item, got)
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
+             + _differs_without_onednn(kind, item) + _differs_without_fused_attention(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
              + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item)
              + _contradicts_its_transforms(item) + memory.writes_behind(item) + memory.reads_between(kind, item) + memory.truths_unset(kind, item)
               + memory.reads_old_sizes(kind, item))
@@ -257,6 +258,17 @@ def _differs_without_onednn(kind, item: Item) -> list[Fault]:
         if not taken.raised and not left.raised and taken.strides != left.strides:
             found.append(Fault("autocast" if item.case.relation == "autocast" else "stride", "stride: other strides without oneDNN"))
     return found
+
+
+def _differs_without_fused_attention(kind, item: Item) -> list[Fault]:
+    """What differs by more than rounding where PyTorch takes attention by its formula: where all scores of a row are NaN, so is the row by that, and zero by the
+    kernel that it has for some layouts."""
+    if not isinstance(item.case, Case) or not any("attention" in path for path in item.target.paths):
+        return []
+    with sdpa_kernel(SDPBackend.MATH):
+        got = kind.observe(torch, item)
+    reruns = kind.reruns(torch, item)
+    return [fault for fault in kind.faults(item, got) if fault.phase and kind.excuses_for(fault, item, got, reruns) is None]
 
 
 @contextmanager

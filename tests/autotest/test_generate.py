@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from weir_autotest.cases.objects import ModuleCase, OptimizerCase
 from weir_autotest.cases.observed import Observation
 from weir_autotest.cases.target import Target
 from weir_autotest.check.properties import faults
-from weir_autotest.generate import arguments
+from weir_autotest.generate import arguments, doubts
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
@@ -190,6 +191,16 @@ def test_an_oracle_that_reads_behind_its_input_wavers():
     matrix, pivots = TensorSpec(0, "float32", (4, 5), (5, 1), 0, 0, False), TensorSpec(1, "int32", (3,), (1,), 0, 1, False)  # a pivot too few
     assert wavers(expect(Target("torch.lu_unpack", ["lu_unpack"]), Case((matrix, pivots), storages=[
         ("float32", np.ones(20, "float32").tobytes()), ("int32", np.ones(3, "int32").tobytes())])))
+
+
+def test_an_oracle_whose_attention_depends_on_the_kernel_wavers():
+    """Scores that are all NaN make zeros by one and NaN by another."""
+    numbers = np.linspace(-1, 1, 16, dtype="float32")
+    storages = [("float32", np.concatenate([[np.inf, -np.inf], numbers[2:]]).astype("float32").tobytes()), *[("float32", numbers.tobytes())] * 2]
+    given = tuple(TensorSpec(i, "float32", (1, 1, 4, 4), (16, 16, 4, 1), 0, i, False) for i in range(3))
+    made = expect(Target("torch.nn.functional.scaled_dot_product_attention", ["nn.functional.scaled_dot_product_attention"]), Case(given, {}, storages))
+    strict = SimpleNamespace(observe=kind_of(made).observe, faults=kind_of(made).faults, reruns=lambda *_: [], excuses_for=lambda *_: None)
+    assert doubts._differs_without_fused_attention(strict, made) and not doubts._differs_without_fused_attention(strict, _item("sin", [0.5]))
 
 
 @pytest.mark.parametrize("path, size, wavering", [("linalg.vector_norm", (), True), ("linalg.vector_norm", (1,), False), ("sum", (), False)])
