@@ -75,6 +75,9 @@ class StandIn:
             raise AttributeError(name)
         return StandIn()
 
+    def __or__(self, other):
+        return self
+
     def __bool__(self):
         return False
 

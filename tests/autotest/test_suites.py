@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from weir_autotest.suites import compare, examples, pages
+from weir_autotest.suites import compare, examples, pages, stand_ins
 from weir_autotest.suites.examples_worker import statements
 
 TESTS = """
@@ -69,6 +69,13 @@ def test_a_file_that_cannot_be_loaded_says_why(folder):
                                            "def test_it():\n    pass\n")
     found = compare.compare("weir", folder, "test_broken.py", 300, 60)
     assert "weir cannot load it" in found.trouble and "nothing_of_that_name" in found.trouble
+    (folder / "test_broken.py").write_text("import nothing_of_that_name\n")
+    assert "torch cannot load it" in compare.compare("weir", folder, "test_broken.py", 300, 60).trouble
+
+
+def test_stand_ins_are_joined_as_sets_of_keys_are():
+    keys = stand_ins.StandIn()
+    assert not (keys | stand_ins.StandIn())
 
 
 def test_the_command_refuses_a_file_that_is_not_there(folder):
