@@ -2,6 +2,7 @@
 
 #include "framework/binding/construct.h"
 #include "framework/binding/op_function.h"
+#include "framework/binding/rules.h"
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
@@ -167,6 +168,8 @@ static Tensor assigned(PyObject* value, DType t) {
 }
 
 PyObject* get_item(PyObject* self, PyObject* key) {
+  PyObject* answer = ask_tensors("__getitem__", self, &key, 1, nullptr);
+  if (answer || PyErr_Occurred()) return answer;
   return guarded([&] {
     const Tensor& x = unwrap(self);
     Indexed r = apply(x, key);
@@ -177,6 +180,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const given[] = {key, value};
+  PyObject* answer = value ? ask_tensors("__setitem__", self, given, 2, nullptr) : nullptr;
+  Py_XDECREF(answer);
+  if (answer || PyErr_Occurred()) return answer ? 0 : -1;
   PyObject* done = guarded([&]() -> PyObject* {
     check<TypeError>(value, "Tensor does not support deleting items");
     const Tensor& x = unwrap(self);

@@ -7,6 +7,7 @@
 #include "framework/binding/graph.h"
 #include "framework/binding/operators.h"
 #include "framework/binding/profile.h"
+#include "framework/binding/rules.h"
 #include "framework/binding/saved.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
@@ -141,6 +142,7 @@ PYBIND11_MODULE(_weir, m) {
   });
   m.def("_warn_once", &warn_once);
   m.def("_keep_operators", [](const py::type& made) { keep_operators(*reinterpret_cast<PyTypeObject*>(made.ptr())); });
+  m.def("_watch_tensors_of", [](const py::type& type) { watch_tensors_of(reinterpret_cast<PyTypeObject*>(type.ptr())); });
   m.def("_fill_unset_memory", [](bool on) { fill_unset_memory = on; });
   m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
   pickle_by_class();

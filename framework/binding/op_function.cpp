@@ -369,8 +369,10 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
-  if (PyObject* result = call_overloads(*f, args, PyVectorcall_NARGS(nargsf), kwnames)) return result;
-  return ask_types(self, args, PyVectorcall_NARGS(nargsf), kwnames);
+  const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+  PyObject* result = f->method ? ask_tensors(PyUnicode_AsUTF8(f->name), nullptr, args, nargs, kwnames) : nullptr;
+  if (!result && !PyErr_Occurred()) result = call_overloads(*f, args, nargs, kwnames);
+  return result ? result : ask_types(self, args, nargs, kwnames);
 }
 
 PyObject* describe(PyObject* self, PyObject* instance, PyObject*) {
@@ -419,14 +421,12 @@ Tensor operand(PyObject* o) {
 }
 
 PyObject* as_method(PyObject* o) {
-  if (!Py_IS_TYPE(o, &OpFunctionType)) return Py_NewRef(o);
   auto* f = reinterpret_cast<OpFunction*>(o);
-  return make_op_function(PyUnicode_AsUTF8(f->name), *f->overloads, f->inplace, true);
+  return Py_IS_TYPE(o, &OpFunctionType) ? make_op_function(PyUnicode_AsUTF8(f->name), *f->overloads, f->inplace, true) : Py_NewRef(o);
 }
 
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
-  Tensor out[kMaxOutputs];
-  if (inplace) out[0] = in[0];
+  Tensor out[kMaxOutputs] = {inplace ? in[0] : Tensor()};
   {
     ReleaseGil nogil(long_call(in));
     call(type, type.defaults.data(), in, out);

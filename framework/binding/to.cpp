@@ -4,6 +4,7 @@
 #include <string>
 
 #include "framework/binding/convert.h"
+#include "framework/binding/rules.h"
 #include "framework/ops/create.h"
 #include "framework/ops/factory.h"
 #include "framework/ops/resize.h"
@@ -116,6 +117,8 @@ Target target(PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
 }  // namespace
 
 PyObject* to_method(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  PyObject* answer = ask_tensors("to", self, args, nargs, kwnames);
+  if (answer || PyErr_Occurred()) return answer;
   return guarded([&] {
     const Tensor& t = unwrap(self);
     const Target to = target(args, nargs, kwnames);

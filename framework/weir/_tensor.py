@@ -1,6 +1,7 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 import copy
 import copyreg
+import types
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
                    _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, dtype as DType, ops)
@@ -205,7 +206,8 @@ def set_imag(self, value):
 
 def where(self, condition, other):
     """self where condition holds, other elsewhere."""
-    return _torch["where"](condition, self, other)
+    import weir
+    return weir.where(condition, self, other)  # asks the types of both for rules
 
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
@@ -372,6 +374,8 @@ def install(repr_of):
     """Adds the methods above to the C type; called once, when the package is imported."""
     from ._interchange import __dlpack__, __dlpack_device__
     for name, value in (_methods | {"__dlpack__": __dlpack__, "__dlpack_device__": __dlpack_device__}).items():
+        if isinstance(value, types.FunctionType):
+            value.__name__ = name  # by which rules of types know it
         _add_method(name, value)
     _add_slots(repr_of, repr_of, iterate)
     Tensor.__contains__ = __contains__  # assigned, which fills the slot that `in` looks at

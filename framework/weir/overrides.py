@@ -1,14 +1,16 @@
 """`__torch_function__`: how types of their own see the calls of PyTorch's functions. Source: torch.overrides.
 
 Ops of the core know nothing of it. A subclass of Tensor gets methods and operators that go through its rule when the
-class is made, and from the first class with a rule of its own on, the functions of the package look for it among their
-arguments. A type that is no Tensor is seen where a call with it fails, and by functions from then on, or once such a class exists.
+class is made, and from the first class with a rule of its own on, the functions of the package and the methods of plain
+tensors look for it among their arguments. A type that is no Tensor is seen where a call with it fails, and by functions from then on, or once such a class exists.
 A mode is a rule for all calls of its `with` block: while one is in force, functions and methods of plain tensors ask it.
 """
 import contextlib
 import functools
 import inspect
 import threading
+
+import _weir
 
 import weir
 from weir import Tensor
@@ -65,6 +67,14 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
     """
     if _modes:
         return _ask_mode(public_api, args, kwargs)
+    overloaded, result = _first_answer(public_api, relevant_args, args, kwargs)
+    if result is NotImplemented:
+        raise TypeError(f"no implementation found for '{getattr(public_api, '__module__', '')}.{public_api.__name__}' on types that "
+                        f"implement __torch_function__: {[type(a) for a in overloaded]}")
+    return result
+
+
+def _first_answer(public_api, relevant_args, args, kwargs):
     overloaded = []
     for arg in relevant_args:
         if _own(arg) and all(type(arg) is not type(o) for o in overloaded):
@@ -74,18 +84,34 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
     for arg in overloaded:
         result = type(arg).__torch_function__(public_api, types, args, kwargs)
         if result is not NotImplemented:
-            return result
-    raise TypeError(f"no implementation found for '{getattr(public_api, '__module__', '')}.{public_api.__name__}' on types that "
-                    f"implement __torch_function__: {[type(a) for a in overloaded]}")
+            return overloaded, result
+    return overloaded, NotImplemented
+
+
+def _answer(public, relevant, args, kwargs):
+    """handle_torch_function for ops, whose refusal PyTorch's C++ words."""
+    if _modes:
+        return _ask_mode(public, args, kwargs)
+    overloaded, result = _first_answer(public, relevant, args, kwargs)
+    if result is NotImplemented:
+        raise _refusal(public, [f"tensor subclass {type(a)}" for a in overloaded])
+    return result
+
+
+def _refusal(public, handlers):
+    listed = "\n".join(f"  - {h}" for h in handlers)
+    return TypeError(f"Multiple dispatch failed for '{resolve_name(public) or public.__name__}'; all __torch_function__ handlers returned "
+                     f"NotImplemented:\n\n{listed}\n\nFor more information, try re-running with TORCH_LOGS=not_implemented")
 
 
 def ask_types(public_api, args, kwargs):
-    """The answer of a type that is no tensor, where a call of an op or operator with it has failed; functions ask from now on."""
+    """The answer of a type that is no tensor, where a call of an op or operator with it has failed, or of a subclass among the arguments
+    of a plain tensor's method; functions ask from now on."""
     relevant = [a for a in _flat(args, kwargs) if _own(a)]
-    if _state["disabled"] or not relevant:
+    if _state["disabled"] or not relevant or _state["skip"] and _skipped():
         return NotImplemented
     ask_for_rules()
-    return handle_torch_function(public_api, relevant, *args, **kwargs)
+    return _answer(public_api, relevant, args, kwargs)
 
 
 def wrap_torch_function(dispatcher):
@@ -187,7 +213,7 @@ def _ask(public, function, args, kwargs):
     if not _state["disabled"]:
         relevant = [a for a in _flat(args, kwargs) if _own(a)]
         if relevant:
-            return handle_torch_function(public, relevant, *args, **kwargs)
+            return _answer(public, relevant, args, kwargs)
     return function(*args, **kwargs)
 
 
@@ -199,8 +225,7 @@ def _ask_mode(public, args, kwargs):
     finally:
         _modes.append(mode)
     if result is NotImplemented:
-        raise TypeError(f"Multiple dispatch failed for '{resolve_name(public) or public.__name__}'; all __torch_function__ handlers "
-                        f"returned NotImplemented:\n\n  - mode object {mode}")
+        raise _refusal(public, [f"mode object {mode}"])
     return result
 
 
@@ -240,6 +265,10 @@ for _name in ("__rsub__", "__rpow__", "__rtruediv__", "__rmatmul__", "__imatmul_
     del _OPERATORS[_name]
 
 
+_BINARY = frozenset(f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+                    ) | {f"__{name}__" for name in "lt le gt ge".split()}
+
+
 def _plain(f):
     """A method of Tensor's itself, of what stands in its place under a mode."""
     return getattr(f, "_method", f)
@@ -250,6 +279,14 @@ def _wrap_method(method, name):
 
     def call(*args, **kwargs):
         return _ask(getattr(Tensor, known), method, args, kwargs)
+
+    def operate(a, b):
+        try:
+            return _ask(getattr(Tensor, known), method, (a, b), {})
+        except TypeError:  # so that Python asks the other operand, and says which operator has none
+            return NotImplemented
+    if name in _BINARY:
+        call = operate
     call.__name__, call.__doc__ = known, getattr(method, "__doc__", None)
     call._method = _plain(method)
     return call
@@ -268,6 +305,7 @@ def subclassed(cls):
         return
     if issubclass(cls, (weir.nn.Parameter, weir.nn.Buffer)) and cls.__torch_function__.__func__ is Tensor.__torch_function__.__func__:
         return
+    _weir._watch_tensors_of(cls)
     if Tensor in cls.__bases__:
         for name in dir(Tensor):
             value = Tensor.__dict__.get(name)

@@ -217,3 +217,51 @@ def test_tables_from_before_the_first_sparse_tensor_hold(subject):
 def test_functions_of_another_framework_refuse_our_tensors(call):
     with pytest.raises(TypeError):
         call(weir.ones(2))
+
+
+def of_class(t, name):
+    """A subclass of Tensor whose rule accepts its own kind, and the calls it saw."""
+    seen = []
+
+    def rule(cls, func, types, args=(), kwargs=None):
+        seen.append(func.__name__)
+        return super(made, cls).__torch_function__(func, types, args, kwargs or {})
+    made = type(name, (t.Tensor,), {"__torch_function__": classmethod(rule)})
+    return made, seen
+
+
+METHODS = """p.add(s)|p.mul_(s)|p.to(s)|p.where(p > 0, s)|p.view_as(s)|p.type_as(s)|p.expand_as(s)|p.copy_(s)|p.masked_fill(s > 5, 1)|p.dot(s)|p.lerp(s, 0.5)
+p.clamp(min=s)|p.clamp(p, s)|p.index_put_((s.long().clamp(0, 2),), q)|p[s.long().clamp(0, 2)]|p.add(s, alpha=2)|p.add(q)|p + s|s + p|p == s|p.requires_grad_()
+p.add(1)|p[None]|p.matmul(s)|p.split(2)|p.__setitem__(0, s[0])""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("text", METHODS)
+def test_methods_of_plain_tensors_ask_their_arguments(text):
+    found = []
+    for t in (weir, torch):
+        made, seen = of_class(t, "Own")
+        names = {"p": t.ones(3), "q": t.ones(3), "s": t.ones(3).as_subclass(made)}
+        found.append((type(eval(text, names)).__name__, [name.strip("_") for name in seen]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">="])
+def test_operators_of_classes_that_do_not_go_together(op):
+    words = []
+    for t in (weir, torch):
+        a, b = (t.ones(2).as_subclass(of_class(t, name)[0]) for name in ("Left", "Right"))
+        with pytest.raises(TypeError) as refused:
+            eval(f"a {op} b", {"a": a, "b": b})
+        words.append(str(refused.value))
+    assert words[0] == words[1]
+
+
+def test_methods_of_classes_that_do_not_go_together():
+    words = []
+    for t in (weir, torch):
+        a, b = (t.ones(2).as_subclass(of_class(t, name)[0]) for name in ("Left", "Right"))
+        for call in (lambda: a.add(b), lambda: t.add(a, b), lambda: t.ones(2).add(a).add(b)):
+            with pytest.raises(TypeError) as refused:
+                call()
+            words.append(str(refused.value))
+    assert words[:3] == words[3:]
