@@ -136,13 +136,19 @@ inline F32 log_of(F32 e, F32 f) {
   y = fma(f * f, F32(-0.5f), y);
   return fma(e, F32(0.693359375f), f + y);
 }
-/// The same to base 10: e and f times the leading digits of log10(2) and log10(e), then what these products are rounded by, so that powers of 10 come out whole.
-inline F32 log10_of(F32 e, F32 f) {
-  const F32 whole = e * F32(0.30078125f), part = f * F32(0.43359375f), sum = whole + part;
-  const F32 lost = (part - (sum - whole)) + fma(f, F32(0.43359375f), -part);
-  const F32 rest = fma(e, F32(2.48745663981195213739e-4f), fma(f, F32(7.00731903251827651129e-4f), fma(f * f, F32(-0.5f), log_tail(f)) * F32(0.4342944819032518f)));
+/// The same to another base: e and f times the leading digits of the logarithms of 2 and e to it, then what these products are rounded by,
+/// so that powers of the base come out whole.
+struct Base {
+  float two, rest_of_two, e, rest_of_e;
+};
+template <Base b> F32 log_to(F32 e, F32 f) {
+  const F32 whole = e * F32(b.two), part = f * F32(b.e), sum = whole + part;
+  const F32 lost = (part - (sum - whole)) + fma(f, F32(b.e), -part);
+  const F32 rest = fma(e, F32(b.rest_of_two), fma(f, F32(b.rest_of_e), fma(f * f, F32(-0.5f), log_tail(f)) * F32(b.e + b.rest_of_e)));
   return sum + (lost + rest);
 }
+constexpr Base kTen{0.30078125f, 2.48745663981195213739e-4f, 0.43359375f, 7.00731903251827651129e-4f};
+constexpr Base kTwo{1.0f, 0.0f, 1.44140625f, 1.28879088896340735992e-3f};
 
 inline bool any(Mask<float> m) {
 #if defined(__AVX512F__)
@@ -202,7 +208,8 @@ template <Vec<float> (*of)(Vec<float>, Vec<float>)> Vec<float> log_by(Vec<float>
 }
 
 inline Vec<float> log(Vec<float> x) { return log_by<lanes::log_of>(x); }
-inline Vec<float> log10(Vec<float> x) { return log_by<lanes::log10_of>(x); }
+inline Vec<float> log10(Vec<float> x) { return log_by<lanes::log_to<lanes::kTen>>(x); }
+inline Vec<float> log2(Vec<float> x) { return log_by<lanes::log_to<lanes::kTwo>>(x); }
 
 /// log(u) with what rounding 1 + x to u has lost, to first order. Source: Kahan, in Goldberg 1991, theorem 4.
 inline Vec<float> log1p(Vec<float> x) {

@@ -1,5 +1,6 @@
 """Integer arithmetic wraps in its own type and compares without wrapping, in loops of any width."""
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -115,9 +116,21 @@ def test_bfloat16_of_three():
     same_bits(weir.lerp(*map(to_weir, (x, y)), 0.3), torch.lerp(x, y, 0.3))
 
 
-def test_powers_of_ten_have_whole_logarithms():
+def test_powers_of_the_base_have_whole_logarithms():
     powers = [10.0**n for n in range(-30, 31)]
     assert weir.tensor(powers).log10().tolist() == [float(n) for n in range(-30, 31)]
+    powers = [2.0**n for n in range(-149, 128)]
+    assert weir.tensor(powers).log2().tolist() == [float(n) for n in range(-149, 128)]
+
+
+@pytest.mark.parametrize("name", ["log2", "log10"])
+def test_logarithms_are_right_beside_what_has_none(name):
+    x = torch.cat([torch.logspace(-44, 38, 100_001), torch.linspace(0.5, 2, 100_001), torch.tensor([0.0, -0.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-45])])
+    got, exact = torch.from_numpy(getattr(weir, name)(to_weir(x)).numpy()), getattr(torch, name)(x.double())
+    finite = exact.isfinite()
+    ulp = torch.finfo(torch.float32).eps * 2.0 ** exact[finite].abs().log2().floor().clamp(min=-126)
+    assert ((got[finite].double() - exact[finite]).abs() <= 1.2 * ulp).all()
+    np.testing.assert_array_equal(got[~finite].numpy(), exact[~finite].float().numpy())
 
 
 def test_exp_is_rounded_to_the_nearest_number_but_for_a_few():
