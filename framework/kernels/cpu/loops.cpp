@@ -256,9 +256,9 @@ bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
   return true;
 }
 
-// Runs `loop`, which takes halves as they are, over lines of them; what is one number for a line becomes a float first. False where lines do not lie so, or are short.
-bool run_lines_of_halves(const Space& s, DType stored, Loop loop, const void* op) {
-  constexpr int64_t kShort = 32;
+// Runs `loop`, which takes halves as they are, over lines of them; what is one number for a line becomes a float first, for some lines at once. False where lines do not lie so, or are short.
+bool run_lines_of_halves(const Space& s, DType stored, LineLoop loop, const void* op) {
+  constexpr int64_t kShort = 32, kTogether = 64;
   const int in = s.n - 1;
   if (!loop || s.n < 2 || s.sizes[in] < kShort) return false;
   uint32_t fixed = 0;
@@ -271,17 +271,22 @@ bool run_lines_of_halves(const Space& s, DType stored, Loop loop, const void* op
   const int64_t n = s.sizes[in];
   parallel_for(volume_of(s, s.n) / n, kGrain / n, [&](int64_t b, int64_t e) {
     for_lines(s, b, e, [&](const int64_t* offset, int64_t count) {
-      for (int64_t line = 0; line < count; line++) {
-        const void* data[kMaxOperands] = {};
-        float number[kMaxOperands];
+      int64_t apart[kMaxOperands] = {};
+      for (int k = 0; k < s.count; k++)
+        if (s.ops[k].data) apart[k] = fixed >> k & 1 ? 1 : s.ops[k].strides[s.n - 2];
+      float numbers[kMaxOperands][kTogether];
+      for (int64_t line = 0; line < count; line += kTogether) {
+        const int64_t lines = std::min(kTogether, count - line);
         const std::byte* at[kMaxOperands] = {};
-        for (int k = 0; k < s.count; k++)
-          if (s.ops[k].data) at[k] = s.ops[k].data + (offset[k] + line * s.ops[k].strides[s.n - 2]) * int64_t(size_of(s.ops[k].dtype));
-        for (int k = 1; k < s.count; k++) {
-          data[k - 1] = at[k];
-          if (fixed >> k & 1) convert(s.ops[k].dtype, at[k], 0, DType::float32, &number[k], 1, 1), data[k - 1] = &number[k];
+        for (int k = 0; k < s.count; k++) {
+          const Operand& o = s.ops[k];
+          if (!o.data) continue;
+          at[k] = o.data + (offset[k] + line * o.strides[s.n - 2]) * int64_t(size_of(o.dtype));
+          if (!(fixed >> k & 1)) continue;
+          convert(o.dtype, at[k], o.strides[s.n - 2], DType::float32, numbers[k], 1, lines);
+          at[k] = reinterpret_cast<const std::byte*>(numbers[k]);
         }
-        loop(op, const_cast<std::byte*>(at[0]), data, fixed >> 1, n);
+        loop(op, const_cast<std::byte*>(at[0]), reinterpret_cast<const void* const*>(at + 1), fixed >> 1, n, lines, apart);
       }
     });
   });
@@ -310,7 +315,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
   uint32_t fixed = 0;
-  const Loop halves = tile != DType::float32 ? nullptr : out.dtype() == DType::bfloat16 ? loops.bf16 : out.dtype() == DType::float16 ? loops.f16 : nullptr;
+  const LineLoop halves = tile != DType::float32 ? nullptr : out.dtype() == DType::bfloat16 ? loops.bf16 : out.dtype() == DType::float16 ? loops.f16 : nullptr;
   const DType stored = halves ? out.dtype() : tile;
   bool simple = out.dtype() == stored && (out.is_contiguous() || is_non_overlapping_and_dense(out.sizes(), out.strides()));
   for (size_t k = 0; simple && k < in.size(); k++) {
@@ -326,12 +331,13 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   }
   if (simple) {
     size_t item = size_of(stored);
-    if (halves) loop = halves;
     return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
       const void* at[kMaxOperands] = {};
       for (size_t k = 0; k < in.size(); k++)
         at[k] = data[k] && !(fixed >> k & 1) ? static_cast<const std::byte*>(data[k]) + b * item : data[k];
-      loop(op, out.raw() + b * item, at, fixed, e - b);
+      constexpr int64_t kOneLine[kMaxOperands] = {};
+      if (halves) halves(op, out.raw() + b * item, at, fixed, e - b, 1, kOneLine);
+      else loop(op, out.raw() + b * item, at, fixed, e - b);
     });
   }
   auto across = [&](const Tensor& t) { return t && (lies_across(t, out) || lies_in_short_runs(t, out)); };

@@ -29,7 +29,7 @@ struct Loops {
   Loop c64 = nullptr, c128 = nullptr;  // complex64 goes through c128 where it has no loop of its own
   // Where the low bits of the result need the low bits of the operands only: int32 and, for tensors of one type, the types below.
   Loop i32 = nullptr, i16 = nullptr, i8 = nullptr, u8 = nullptr;
-  Loop bf16 = nullptr, f16 = nullptr;  // compute in float; what is fixed is a float too
+  LineLoop bf16 = nullptr, f16 = nullptr;  // compute in float; what is fixed is a float of each line too
   LineLoop f32_lines = nullptr, f64_lines = nullptr;  // of short formulas, where a call for each line would take as long as the line
 };
 

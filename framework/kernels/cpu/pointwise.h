@@ -189,37 +189,46 @@ template <class Op, class T> void lines(const void* p, void* out, const void* co
 }
 
 // The same of H, bfloat16 or float16: tiles of floats on the way would be written and read once more than the numbers themselves.
-template <class Op, class H> void half_loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
+template <class Op, class H> void half_lines(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart) {
   constexpr int k = arity<Op>(), w = Vec<float>::size;
   const Op op = *static_cast<const Op*>(p);
   H* out = static_cast<H*>(out_data);
   const H* in[k];
+  const float* number[k];
   Vec<float> x[k];
   for (int j = 0; j < k; j++) {
+    in[j] = static_cast<const H*>(in_data[j]), number[j] = static_cast<const float*>(fixed >> j & 1 ? in_data[j] : nullptr);
     if (!in_data[j]) fixed |= 1u << j;
-    in[j] = static_cast<const H*>(in_data[j]);
-    x[j] = Vec<float>(!in_data[j] ? missing<Op, float>(j) : fixed >> j & 1 ? *static_cast<const float*>(in_data[j]) : 0.0f);
+    x[j] = Vec<float>(in_data[j] ? 0.0f : missing<Op, float>(j));
   }
-  auto step = [&](int64_t i) {
+  auto step = [&](int64_t i) __attribute__((always_inline)) {
     for (int j = 0; j < k; j++)
       if (!(fixed >> j & 1)) x[j] = widened(in[j] + i);
     return evaluate(op, x);
   };
-  int64_t i = 0;
-  for (; i + 2 * w <= n; i += 2 * w) {
-    const Vec<float> low = step(i), high = step(i + w);
-    narrow(low, high, out + i);
+  for (; lines; lines--) {
+    for (int j = 0; j < k; j++)
+      if (number[j]) x[j] = Vec<float>(*number[j]), number[j] += apart[j + 1];
+    int64_t i = 0;
+    for (; i + 2 * w <= n; i += 2 * w) {
+      const Vec<float> low = step(i), high = step(i + w);
+      narrow(low, high, out + i);
+    }
+    for (; i + w <= n; i += w) narrow(step(i), out + i);
+    if (i < n) {
+      H pad[k][w] = {}, last[w];
+      for (int j = 0; j < k; j++) {
+        if (fixed >> j & 1) continue;
+        std::copy_n(in[j] + i, n - i, pad[j]);
+        x[j] = widened(pad[j]);
+      }
+      narrow(evaluate(op, x), last);
+      std::copy_n(last, n - i, out + i);
+    }
+    out += apart[0];
+    for (int j = 0; j < k; j++)
+      if (!(fixed >> j & 1)) in[j] += apart[j + 1];
   }
-  for (; i + w <= n; i += w) narrow(step(i), out + i);
-  if (i == n) return;
-  H pad[k][w] = {}, last[w];
-  for (int j = 0; j < k; j++) {
-    if (fixed >> j & 1) continue;
-    std::copy_n(in[j] + i, n - i, pad[j]);
-    in[j] = pad[j];
-  }
-  narrow(step(0), last);
-  std::copy_n(last, n - i, out + i);
 }
 
 // What changes at most the sign of a half, its highest bit, in whole numbers.
@@ -232,10 +241,17 @@ inline Vec<int16_t> formula(const SignOf<Copysign>&, Vec<int16_t> x, Vec<int16_t
 template <class Op> constexpr int kTurn<SignOf<Op>> = kTurn<Op>;
 using SignOps = OpList<Neg, Abs, Copysign>;
 
-template <class Op, class H> void loop_of_halves(const void* p, void* out, const void* const* in, uint32_t fixed, int64_t n) {
+template <class Op, class H> void lines_of_halves(const void* p, void* out, const void* const* in, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart) {
   if constexpr (contains<Op>(SignOps{}))
-    if (!fixed) return loop<SignOf<Op>, int16_t>(p, out, in, fixed, n);
-  half_loop<Op, H>(p, out, in, fixed, n);
+    if (!fixed) {
+      for (int64_t i = 0; i < lines; i++) {
+        const void* at[arity<Op>()];
+        for (int j = 0; j < arity<Op>(); j++) at[j] = static_cast<const H*>(in[j]) + i * apart[j + 1];
+        loop<SignOf<Op>, int16_t>(p, static_cast<H*>(out) + i * apart[0], at, fixed, n);
+      }
+      return;
+    }
+  half_lines<Op, H>(p, out, in, fixed, n, lines, apart);
 }
 
 template <class Op> Loops loops_of() {
@@ -246,9 +262,9 @@ template <class Op> Loops loops_of() {
   if constexpr (rule != Rule::integral && brief) l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
   if constexpr (rule != Rule::integral && brief) {
-    l.bf16 = loop_of_halves<Op, BFloat16>;
+    l.bf16 = lines_of_halves<Op, BFloat16>;
 #ifdef __F16C__
-    l.f16 = loop_of_halves<Op, Half>;
+    l.f16 = lines_of_halves<Op, Half>;
 #endif
   }
   if constexpr (std::is_same_v<Op, Lcm>) l.i32 = loop<Op, int32_t>;  // in which PyTorch multiplies what is smaller
