@@ -1,7 +1,5 @@
 #include "framework/op/fused.h"
 
-#include "framework/op/unlisted.h"
-
 namespace weir {
 
 bool (*fused_loop)(const OpType&, const void*, Inputs, DType, FusedStep*) = nullptr;

@@ -304,17 +304,19 @@ template <class T> OpType make_op_type() {
 /// What `T` is registered as. One small variable per op and nothing else, so that calls of it compile fast.
 template <class T> inline OpType* type_slot = nullptr;
 template <class T> OpType& op_type() { return *type_slot<T>; }
+/// Fills the slot, once: called where the op's members are defined.
+template <class T> OpType* keep_op_type() {
+  static OpType type = make_op_type<T>();
+  return type_slot<T> = &type;
+}
 
 /// `static const Register<Softmax, LogSoftmax> ops;` in a family's .cpp puts its ops into the registry.
 template <class... T> struct Register {
-  Register() { (add<T>(), ...); }
-
- private:
-  template <class U> static void add() {
-    static OpType type = make_op_type<U>();
-    type_slot<U> = &type;
-    register_op(&type);
-  }
+  Register() { (register_op(keep_op_type<T>()), ...); }
+};
+/// The same for ops that no name finds: passes make them.
+template <class... T> struct Unlisted {
+  Unlisted() { (keep_op_type<T>(), ...); }
 };
 
 /// A family's ops as a type, so that registration and kernels go through one list.

@@ -1,7 +1,5 @@
 #include "framework/op/row_blocks.h"
 
-#include "framework/op/unlisted.h"
-
 namespace weir {
 
 Meta RowBlocks::infer(Inputs) const { throw NotImplemented("row_blocks: is made by a pass, not called"); }

@@ -1,7 +1,6 @@
 // The one door: results, in-place, out=, views, and errors before any work.
 #include "framework/op/call.h"
 
-#include "framework/op/unlisted.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/index.h"
