@@ -168,8 +168,7 @@ static Tensor assigned(PyObject* value, DType t) {
 }
 
 PyObject* get_item(PyObject* self, PyObject* key) {
-  PyObject* answer = ask_tensors("__getitem__", self, &key, 1, nullptr);
-  if (answer || PyErr_Occurred()) return answer;
+  if (PyObject* answer; tensors_have_rules && tensors_answer("__getitem__", self, &key, 1, nullptr, &answer)) return answer;
   return guarded([&] {
     const Tensor& x = unwrap(self);
     Indexed r = apply(x, key);
@@ -181,9 +180,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const given[] = {key, value};
-  PyObject* answer = value ? ask_tensors("__setitem__", self, given, 2, nullptr) : nullptr;
-  Py_XDECREF(answer);
-  if (answer || PyErr_Occurred()) return answer ? 0 : -1;
+  if (PyObject* answer; tensors_have_rules && value && tensors_answer("__setitem__", self, given, 2, nullptr, &answer)) {
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+  }
   PyObject* done = guarded([&]() -> PyObject* {
     check<TypeError>(value, "Tensor does not support deleting items");
     const Tensor& x = unwrap(self);

@@ -370,9 +370,9 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
   const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-  PyObject* result = f->method ? ask_tensors(PyUnicode_AsUTF8(f->name), nullptr, args, nargs, kwnames) : nullptr;
-  if (!result && !PyErr_Occurred()) result = call_overloads(*f, args, nargs, kwnames);
-  return result ? result : ask_types(self, args, nargs, kwnames);
+  PyObject* result;
+  if (tensors_have_rules && f->method && tensors_answer(PyUnicode_AsUTF8(f->name), nullptr, args, nargs, kwnames, &result)) return result;
+  return (result = call_overloads(*f, args, nargs, kwnames)) ? result : ask_types(self, args, nargs, kwnames);
 }
 
 PyObject* describe(PyObject* self, PyObject* instance, PyObject*) {

@@ -48,13 +48,13 @@ void watch_tensors_of(PyTypeObject* type) {
   tensors_have_rules = true;
 }
 
-PyObject* ask_watched_tensors(const char* method, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+bool tensors_answer(const char* method, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** result) {
   const Py_ssize_t all = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-  if (!(self && is_watched(self)) && std::none_of(args, args + all, holds<is_watched>)) return nullptr;
-  return guarded([&]() -> PyObject* {
-    py::object result = answer(py::handle(reinterpret_cast<PyObject*>(&TensorType)).attr(method), self, args, nargs, kwnames);
-    return result.ptr() == Py_NotImplemented ? nullptr : result.release().ptr();
-  });
+  if (!(self && is_watched(self)) && std::none_of(args, args + all, holds<is_watched>)) return false;
+  *result = guarded([&] { return answer(py::handle(reinterpret_cast<PyObject*>(&TensorType)).attr(method), self, args, nargs, kwnames).release().ptr(); });
+  if (*result != Py_NotImplemented) return true;
+  Py_DECREF(*result);
+  return false;
 }
 
 PyObject* ask_types(PyObject* function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {

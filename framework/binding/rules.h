@@ -11,15 +11,12 @@ namespace weir {
 /// and the error.
 PyObject* ask_types(PyObject* function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
 
-/// Whether there are classes of tensors with rules; makes `type` one of them.
+/// Whether there are classes of tensors with rules, which is asked before tensors_answer(); makes `type` one of them.
 extern bool tensors_have_rules;
 void watch_tensors_of(PyTypeObject* type);
-PyObject* ask_watched_tensors(const char* method, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
-/// The answer of tensors with rules among the arguments of a method of Tensor, of which `self`, where given, is the first. Null without an error where
-/// there are none, or none is to be asked.
-inline PyObject* ask_tensors(const char* method, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  return tensors_have_rules ? ask_watched_tensors(method, self, args, nargs, kwnames) : nullptr;
-}
+/// Whether tensors with rules are among the arguments of a method of Tensor, of which `self`, where given, is the first, and answer it: `*result` is then
+/// the answer, or null with an error.
+bool tensors_answer(const char* method, PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, PyObject** result);
 
 /// The answer of an operand to the operator whose method of Tensor is named; NotImplemented where neither has a rule.
 PyObject* ask_operand(const std::string& method, PyObject* a, PyObject* b);

@@ -117,8 +117,7 @@ Target target(PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
 }  // namespace
 
 PyObject* to_method(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  PyObject* answer = ask_tensors("to", self, args, nargs, kwnames);
-  if (answer || PyErr_Occurred()) return answer;
+  if (PyObject* answer; tensors_have_rules && tensors_answer("to", self, args, nargs, kwnames, &answer)) return answer;
   return guarded([&] {
     const Tensor& t = unwrap(self);
     const Target to = target(args, nargs, kwnames);
