@@ -45,6 +45,9 @@ State lstm_gradient(const Tensor& gates, const Tensor& c, const Tensor& by_h, co
   Tensor by_gates = fn::cat.over(Tensors{by_next * candidate * i * (1.0 - i), by_next * c * f * (1.0 - f), by_next * i * (1.0 - candidate * candidate), by_o}, -1)[0];
   return {by_gates, by_next * f};
 }
+void check_one_dtype(const char* name, Inputs in, DType type) {
+  for (const Tensor& t : in) check(!t || t.dtype() == type, name, ": expected one dtype, got ", t ? name_of(t.dtype()) : "", " and ", name_of(type));
+}
 bool one_precision(const Tensor& x, const Tensor& h, const Tensor& c) {
   return x.dtype() == h.dtype() && x.dtype() == c.dtype() && (x.dtype() == DType::float32 || x.dtype() == DType::float64) &&
          x.sizes() == h.sizes();
@@ -205,8 +208,7 @@ Tensors LstmGates::vjp(const Saved& s, const Tensor&) const {
 std::array<Meta, 2> LstmGatesBackward::infer(Inputs in) const {
   const Tensor &gates = in[2], &c = in[4];
   for (int k : {0, 1}) check(!in[k] || in[k].sizes() == c.sizes(), "lstm_gates_backward: expected gradients of shape ", c.sizes());
-  for (const Tensor& t : in)
-    if (t) check(t.dtype() == c.dtype(), "lstm_gates_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(c.dtype()));
+  check_one_dtype("lstm_gates_backward", in, c.dtype());
   check(in[5].sizes() == c.sizes() && gates.sizes() == in[3].sizes() && gates.numel() == checked_mul(c.numel(), 4), "lstm_gates_backward: shapes do not fit");
   return {Meta(gates.sizes(), c.dtype(), c.device()), Meta(c.sizes(), c.dtype(), c.device())};
 }
@@ -229,6 +231,10 @@ Tensor weights_gradient(const Tensor& gates, const Tensor& before) {
   return fn::matmul(fn::transpose(fn::flatten(gates, 0, 1), 0, 1), fn::flatten(before, 0, 1));
 }
 Tensor at_step(const Tensor& all, int64_t t) { return all ? fn::select(all, 0, t) : all; }
+// f(t) for the steps of a layer from its last to its first.
+template <class F> void back_through(int64_t steps, bool reverse, F&& f) {
+  for (int64_t i = steps; i-- > 0;) f(reverse ? steps - 1 - i : i);
+}
 
 }  // namespace
 
@@ -247,11 +253,10 @@ Tensors LstmLayer::vjp(const Saved& s, const Tensor&) const {
     const Tensor sums = x + fn::linear(before, w, s.input(2)), states = before_steps(cells, c, reverse);
     const int64_t n = x.size(0);
     Tensors steps(static_cast<size_t>(n));
-    for (int64_t i = n; i-- > 0;) {
-      const int64_t t = reverse ? n - 1 - i : i;
+    back_through(n, reverse, [&](int64_t t) {
       State d = lstm_gradient(at_step(sums, t), at_step(states, t), plus(at_step(by_y, t), by_h), plus(at_step(by_cells, t), by_c));
       steps[t] = d.h, by_h = fn::matmul(d.h, w), by_c = d.c;
-    }
+    });
     gates = fn::stack.over(steps, 0)[0];
   }
   return {gates, s.needs(1) ? weights_gradient(gates, before) : Tensor(), s.needs(2) ? fn::sum(gates, Dims{0, 1}) : Tensor(), by_h, by_c};
@@ -259,8 +264,7 @@ Tensors LstmLayer::vjp(const Saved& s, const Tensor&) const {
 std::array<Meta, 3> LstmLayerBackward::infer(Inputs in) const {
   const Tensor &x = in[2], &cells = in[4], &c = in[6];
   for (int k : {0, 1}) check(!in[k] || in[k].sizes() == cells.sizes(), "lstm_layer_backward: expected gradients of shape ", cells.sizes());
-  for (const Tensor& t : in)
-    if (t) check(t.dtype() == c.dtype(), "lstm_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(c.dtype()));
+  check_one_dtype("lstm_layer_backward", in, c.dtype());
   check(x.ndim() == 3 && cells.ndim() == 3 && x.sizes() == in[3].sizes() && x.numel() == checked_mul(cells.numel(), 4) && c.ndim() == 2 &&
             c.numel() == cells.size(1) * cells.size(2) && in[5].sizes() == Dims{x.size(2), c.size(1)},
         "lstm_layer_backward: shapes do not fit");
@@ -279,8 +283,7 @@ Tensors GruLayer::vjp(const Saved& s, const Tensor& dy) const {
     const Tensor gates = fn::linear(before, w, s.input(2));
     const int64_t n = x.size(0);
     Tensors to_x(static_cast<size_t>(n)), to_gates(static_cast<size_t>(n));
-    for (int64_t i = n; i-- > 0;) {
-      const int64_t t = reverse ? n - 1 - i : i;
+    back_through(n, reverse, [&](int64_t t) {
       const Tensors gx = fn::chunk(at_step(x, t), 3, -1), gh = fn::chunk(at_step(gates, t), 3, -1);
       const Tensor reset = fn::sigmoid(gx[0] + gh[0]), update = fn::sigmoid(gx[1] + gh[1]), candidate = fn::tanh(gx[2] + gh[2] * reset);
       const Tensor d = plus(at_step(dy, t), by_h), by_candidate = d * (1.0 - update) * (1.0 - candidate * candidate);
@@ -288,14 +291,14 @@ Tensors GruLayer::vjp(const Saved& s, const Tensor& dy) const {
       to_x[t] = fn::cat.over(Tensors{by_reset, by_update, by_candidate}, -1)[0];
       to_gates[t] = fn::cat.over(Tensors{by_reset, by_update, by_candidate * reset}, -1)[0];
       by_h = d * update + fn::matmul(to_gates[t], w);
-    }
+    });
     by_x = fn::stack.over(to_x, 0)[0], by_gates = fn::stack.over(to_gates, 0)[0];
   }
   return {by_x, s.needs(1) ? weights_gradient(by_gates, before) : Tensor(), s.needs(2) ? fn::sum(by_gates, Dims{0, 1}) : Tensor(), by_h};
 }
 std::array<Meta, 3> GruLayerBackward::infer(Inputs in) const {
   const Tensor &dy = in[0], &x = in[1], &gates = in[2], &y = in[3], &w = in[4], &h = in[5];
-  for (const Tensor& t : in) check(t.dtype() == h.dtype(), "gru_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(h.dtype()));
+  check_one_dtype("gru_layer_backward", in, h.dtype());
   check(x.ndim() == 3 && h.ndim() == 2 && x.sizes() == gates.sizes() && y.sizes() == Dims{x.size(0), h.size(0), h.size(1)} && dy.sizes() == y.sizes() &&
             x.numel() == checked_mul(y.numel(), 3) && w.sizes() == Dims{x.size(2), h.size(1)},
         "gru_layer_backward: shapes do not fit");
@@ -314,18 +317,17 @@ Tensors RnnLayer::vjp(const Saved& s, const Tensor& dy) const {
     const Tensor slope = relu ? 1.0 - cast_to(y <= 0.0, y.dtype()) : 1.0 - y * y;
     const int64_t n = y.size(0);
     Tensors steps(static_cast<size_t>(n));
-    for (int64_t i = n; i-- > 0;) {
-      const int64_t t = reverse ? n - 1 - i : i;
+    back_through(n, reverse, [&](int64_t t) {
       steps[t] = plus(at_step(dy, t), by_h) * at_step(slope, t);
       by_h = fn::matmul(steps[t], w);
-    }
+    });
     sums = fn::stack.over(steps, 0)[0];
   }
   return {sums, s.needs(1) ? weights_gradient(sums, before_steps(y, h, reverse)) : Tensor(), s.needs(2) ? fn::sum(sums, Dims{0, 1}) : Tensor(), by_h};
 }
 std::array<Meta, 2> RnnLayerBackward::infer(Inputs in) const {
   const Tensor &dy = in[0], &y = in[1], &w = in[2];
-  for (const Tensor& t : in) check(t.dtype() == y.dtype(), "rnn_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(y.dtype()));
+  check_one_dtype("rnn_layer_backward", in, y.dtype());
   check(y.ndim() == 3 && dy.sizes() == y.sizes() && y.size(0) > 0 && w.sizes() == Dims{y.size(2), y.size(2)}, "rnn_layer_backward: shapes ", dy.sizes(), ", ",
         y.sizes(), " and ", w.sizes(), " do not fit");
   return {Meta(y.sizes(), y.dtype(), y.device()), Meta(Dims{y.size(1), y.size(2)}, y.dtype(), y.device())};

@@ -105,6 +105,11 @@ template <class F> void for_steps(int64_t steps, bool reverse, F&& f) {
   for (int64_t i = 0; i < steps; i++) f(reverse ? steps - 1 - i : i);
 }
 
+// The state that step t began with: `first`, or that of the step before.
+Tensor before_step(const Tensor& states, const Tensor& first, int64_t t, bool reverse) {
+  return t == (reverse ? states.size(0) - 1 : 0) ? first : row(states, reverse ? t + 1 : t - 1);
+}
+
 // A sequence has one w_hh: the products of all steps share it, and what they leave is one product for its gradient.
 void layer_forward(const LstmLayer& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), w = row_major(in[1]), bias = dense_or_none(in[2]), h = row_major(in[3]), c = row_major(in[4]);
@@ -121,21 +126,19 @@ void layer_forward(const LstmLayer& op, Inputs in, Outputs out) {
 void layer_backward(const LstmLayerBackward& op, Inputs in, Outputs out) {
   Tensor dy = dense_or_none(in[0]), dcells = dense_or_none(in[1]), x = row_major(in[2]), gates_h = row_major(in[3]), cells = row_major(in[4]),
          w = row_major(in[5]), first = row_major(in[6]);
-  const int64_t steps = x.size(0);
   const Tensor &dh = out[1], &dc = out[2];
   by_type(first.dtype(), [&]<class T>(TypeTag<T>) {
     auto add = [](const Tensor& to, const Tensor& more) {
       for (int64_t i = 0; i < to.numel(); i++) to.data<T>()[i] += more.data<T>()[i];
     };
     std::fill_n(dh.data<T>(), dh.numel(), T(0)), std::fill_n(dc.data<T>(), dc.numel(), T(0));
-    for (int64_t i = steps; i-- > 0;) {
-      const int64_t t = op.reverse ? steps - 1 - i : i, before = op.reverse ? t + 1 : t - 1;
+    for_steps(x.size(0), !op.reverse, [&](int64_t t) {
       if (dy) add(dh, row(dy, t));
       if (dcells) add(dc, row(dcells, t));
-      const Tensor c = i ? row(cells, before) : first, gates = row(out[0], t);
+      const Tensor c = before_step(cells, first, t, op.reverse), gates = row(out[0], t);
       run_backward<T>(c, {dh.data<T>(), dc.data<T>(), row(x, t).data<T>(), row(gates_h, t).data<T>(), c.data<T>(), row(cells, t).data<T>(), gates.data<T>(), dc.data<T>()});
       gemm(gates, w, Tensor(), dh);
-    }
+    });
   });
 }
 
@@ -172,15 +175,13 @@ void gru_forward(const GruLayer& op, Inputs in, Outputs out) {
 // out[2] carries the gradient of the state between the steps: what passes the update gate, then the product's part on top.
 void gru_backward(const GruLayerBackward& op, Inputs in, Outputs out) {
   Tensor dy = row_major(in[0]), x = row_major(in[1]), gates = row_major(in[2]), y = row_major(in[3]), w = row_major(in[4]), first = row_major(in[5]);
-  const int64_t steps = x.size(0), hidden = first.size(-1);
+  const int64_t hidden = first.size(-1);
   const Tensor carried = out[2], product = empty(first.sizes(), first.dtype());
   by_type(first.dtype(), [&]<class T>(TypeTag<T>) {
     std::fill_n(carried.data<T>(), carried.numel(), T(0)), std::fill_n(product.data<T>(), product.numel(), T(0));
     T *pc = carried.data<T>(), *pp = product.data<T>();
-    int64_t left = steps;
-    for_steps(steps, !op.reverse, [&](int64_t t) {
-      left--;
-      const Tensor before = left ? row(y, op.reverse ? t + 1 : t - 1) : first, to_gates = row(out[1], t);
+    for_steps(x.size(0), !op.reverse, [&](int64_t t) {
+      const Tensor before = before_step(y, first, t, op.reverse), to_gates = row(out[1], t);
       const T *px = row(x, t).data<T>(), *pg = row(gates, t).data<T>(), *ph = before.data<T>(), *pd = row(dy, t).data<T>();
       T *to_x = row(out[0], t).data<T>(), *to_h = to_gates.data<T>();
       for_states(first, [&](int64_t r) {
