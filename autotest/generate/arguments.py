@@ -64,8 +64,8 @@ class Call:
         self._tensors: list = []
         self.given: list = []
         self._grad = choices.chance(grad)
-        self._large = choices.chance(_LARGE)
-        self._summed = dtype in _HALVES and not overload.pointwise and choices.chance(_SUMMED)
+        rare = choices.rare(_LARGE, _SUMMED if dtype in _HALVES and not overload.pointwise else 0.0)
+        self._large, self._summed = rare == 1, rare == 2
         self._dim = 0  # along which a call with an index sums
         if self._summed:
             self._shape = choices.pick(_SUMS)

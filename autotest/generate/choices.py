@@ -32,6 +32,24 @@ class Choices:
         self.made.append(chosen)
         return chosen == 1
 
+    def rare(self, *probabilities: float) -> int:
+        """The number, from 1 on, of what happens with one of `probabilities`; 0, the simplest answer, if nothing does.
+
+        Draws once, and the same as `chance` for the first of them: another rare thing leaves all calls alone that it does not happen to.
+        """
+        at = len(self.made)
+        if at < len(self._replay):
+            chosen = min(self._replay[at], len(probabilities))
+        else:
+            drawn, bound, chosen = self._draw(), 1.0, 0
+            for number, probability in enumerate(probabilities, 1):
+                bound -= probability
+                if drawn > bound:
+                    chosen = number
+                    break
+        self.made.append(chosen)
+        return chosen
+
     def pick(self, options):
         """One of a sequence, the simplest first."""
         return options[self.below(len(options))]

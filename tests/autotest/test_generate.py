@@ -53,6 +53,15 @@ def test_what_was_chosen_replays():
     assert [again.below(10) for _ in range(20)] == first
 
 
+def test_another_rare_thing_leaves_the_other_calls_as_they_were():
+    for seed in range(300):
+        one, two = Choices(seed), Choices(seed)
+        chosen = two.rare(0.1, 0.1)
+        assert one.chance(0.1) == (chosen == 1)
+        assert one.below(1000) == two.below(1000)
+        assert Choices(replay=tuple(two.made)).rare(0.1, 0.1) == chosen
+
+
 def test_the_universe_holds_what_users_call():
     names = {overload.name: overload for overload in overloads()}
     assert len(names) > 900
@@ -233,10 +242,12 @@ def test_an_oracle_that_takes_no_heed_of_strides_wavers(path, args, wavering):
 
 @pytest.mark.parametrize("path, args, wavering", [
     ("narrow_copy", (0, -1, 1), True),  # PyTorch gives zeros
+    ("ldexp", (TensorSpec(1, "int64", (), (), 0, 1, False),), True),  # infinities, and gradients of zero
     ("narrow_copy", (0, 1, 2), False), ("abs", (), False), ("floor", (), False)])  # the number 0 is no place to ask abs, nor a whole one floor
 def test_a_gradient_that_is_not_that_of_the_values_wavers(path, args, wavering):
     x = TensorSpec(0, "float32", (4,), (1,), 0, 0, True)
-    case = Case((x, *args), {}, [("float32", np.array([0.0, 1.0, -2.5, 3.0], "float32").tobytes())], differentiate=1)
+    numbers, exponent = np.array([0.0, 1.0, -2.5, 3.0] if path != "ldexp" else [1.0] * 4, "float32"), np.array(1100)
+    case = Case((x, *args), {}, [("float32", numbers.tobytes()), ("int64", exponent.tobytes())], differentiate=1)
     found = wavers(expect(Target(f"torch.{path}", [path]), case))
     assert any(fault.phase == "gradients" for fault in found) == wavering
 
