@@ -318,6 +318,8 @@ def _slopes_differ(function, case: Case, storage: int, gradient: np.ndarray) -> 
         return [value.array().real.reshape(-1) * cotangents(value.array().size) for value in values if value is not None and value.number_dtype in EPSILON]
 
     before = weighed(numbers)
+    if before and not any(np.isfinite(x).any() for x in before) and np.isfinite(numbers).all() and np.isfinite(gradient).all():
+        return True  # what moves numbers beyond all is no finite slope: `ldexp` by large whole numbers, whose powers wrap around in its gradient
 
     def slope(at: int, step: float, along: complex) -> float:
         moved = numbers.copy()
