@@ -35,6 +35,28 @@ def test_a_second_derivative_that_is_zero(t, call):
 
 
 @BOTH
+def test_writes_into_views_of_memory_with_holes(t):
+    class Hand(t.autograd.Function):  # a base whose memory has holes, as only Functions and detached leaves have it
+        @staticmethod
+        def forward(ctx, x):
+            return x.new_empty_strided((2, 3), (12, 2)).copy_(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3
+
+    x = t.ones(2, 3, requires_grad=True)
+    y = Hand.apply(x)
+    y[:, 1].mul_(5)
+    row = y[0]
+    assert y.stride() == (12, 2) and row.tolist() == [1, 5, 1]
+    row.mul_(2)
+    assert y.tolist() == [[2, 10, 2], [1, 5, 1]]
+    (g,) = t.autograd.grad(y.sum(), x)
+    assert g.tolist() == [[6, 30, 6], [3, 15, 3]]
+
+
+@BOTH
 @pytest.mark.parametrize("retain_first", [True, False])
 def test_retained_gradients_are_what_hooks_leave(t, retain_first):
     x = t.ones(2, requires_grad=True)
