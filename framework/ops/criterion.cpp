@@ -13,6 +13,7 @@
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/known.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
@@ -135,7 +136,7 @@ Tensor BinaryCrossEntropy::compose(Inputs in) const {
 
 // Of each element, and without a history.
 static Tensor with_logits(const Tensor& x, const Tensor& t, const Tensor& pos_weight) {
-  Tensor log_sigmoid = fn::logsigmoid(x), kept = 1.0 - t;
+  Tensor log_sigmoid = fn::logsigmoid(x), kept = laid_out_as(1.0 - t, t);
   if (pos_weight) {
     Tensor weight = (pos_weight - 1.0) * t + 1.0;
     check(broadcast("mul", log_sigmoid.sizes(), weight.sizes()) == log_sigmoid.sizes(), "output with shape ", log_sigmoid.sizes(),
@@ -267,10 +268,11 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   check(target.dtype() == DType::int64 || x.numel() == 0, "multi_margin_loss: expected scalar type Long but found ", name_of(target.dtype()));
   check(!is_complex(x.dtype()) || !is_differentiated(x), "multi_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   Examples e{x, target, x.ndim() < 2};
-  if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
-  check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "inconsistent target size, expected ", e.rows.sizes()[0], " but got ",
-        target.sizes());
-  e.single &= target.ndim() == 0;  // a list of one label keeps its axis
+  if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()});
+  if (target.ndim() == 0) e.labels = fn::reshape(target, Dims{1});  // of one example, also of a matrix of one row
+  check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "multi_margin_loss: target tensor should be 1-D with size equal to the number "
+        "of input samples (batch size). Expected target size [", e.rows.sizes()[0], "], but got ", target.sizes(), ". Input has shape ", x.sizes(), ".");
+  e.single = target.ndim() == 0;  // a list of one label keeps its axis
   if (x.numel() == 0 && !is_floating(x.dtype())) return of_no_examples(x, reduction);
   if (x.numel()) check_fractions("multi_margin_loss", x);
   const Tensor loss = fn::multi_margin_of(e.rows, e.labels, w, p.to_double() == 2, margin.to_double());

@@ -201,6 +201,7 @@ Tensor AffineGrid::compose(Inputs in) const {
   for (int i = 0; i < rank; i++) places.push(size[i + 2]);
   for (int i = rank; i-- > 0;) {
     int64_t n = size[i + 2];
+    check<NotImplemented>(n > 1 || !is_reduced(theta.dtype()), "affine_grid_generator: not implemented for an axis of one place in ", name_of(theta.dtype()));
     Tensor x = n > 1 ? fn::linspace(Scalar(int64_t(-1)), Scalar(int64_t(1)), n, type) : zeros_of(Meta(Dims{n}, type, theta.device()));
     if (n > 1 && !align_corners) x = x * num(n - 1) / num(n);
     Dims sizes = line;

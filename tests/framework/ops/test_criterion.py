@@ -98,6 +98,7 @@ def test_margins_of_classes(p, reduction):
         extra = () if weight is None else (weight,)
         assert_same(call, X, labels, *extra, order=1)
         assert_same(call, X[0].detach(), labels[0], *extra)
+        assert_same(call, X[:1].detach(), labels[0], *extra)
     many = torch.tensor([[0, 2, -1], [-1, 0, 0], [1, 0, 2], [2, -1, 1]])
     assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x, m, reduction=reduction), X, many, order=1)
     assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x[0], m[0], reduction=reduction), X.detach(), many)

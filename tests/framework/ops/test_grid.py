@@ -64,6 +64,12 @@ def test_affine_grid(align):
         assert_same(lambda t, x: t.affine_grid_generator(x[0], size, align), theta.detach())
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_grids_of_halves_have_no_axis_of_one_place(dtype):
+    for size in ([2, 1, 3, 1], [2, 1, 1, 3], [2, 1, 3, 0], [2, 1, 3, 2]):
+        assert_same(lambda t, x: t.affine_grid_generator(x, size, True), torch.ones(2, 2, 3, dtype=dtype), what=f"{size}")
+
+
 def test_refusals():
     image = torch.ones(1, 2, 3, 4)
     for shape in ((1, 1, 1, 2), (2, 1, 1, 2), (1, 1, 1, 3), (1, 1, 2), (1, 1, 1, 1, 3), (1, 0, 1, 2)):
