@@ -11,6 +11,7 @@
 #define WEIR_JOINED(a, b) WEIR_JOIN(a, b)
 #define DUCC0_NAMESPACE WEIR_JOINED(ducc0_, WEIR_ISA)
 #define DUCC0_NO_LOWLEVEL_THREADING
+#include "framework/kernels/cpu/fft_lanes.h"
 #include <ducc0/infra/string_utils.cc>
 #include <ducc0/infra/threading.cc>
 #include <ducc0/infra/mav.cc>
