@@ -23,6 +23,11 @@ def test_embedding_bag(mode, last, padding, by_frequency):
     assert_same(lambda t, w, i, o, p: t.embedding_bag(w, i, o, by_frequency, mode, False, p, last, padding), W, I, O, P, order=order)
 
 
+@pytest.mark.parametrize("size", [(3, 0), (0, 3), (0, 0)])
+def test_bags_of_no_length_are_refused(size):
+    assert_same(lambda t, w: t.nn.functional.embedding_bag(t.zeros(size, dtype=t.int64), w), W.detach())
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean", "max", "least"])
 def test_functional(mode):
     for options in ({}, {"padding_idx": 1}, {"max_norm": 0.5}):

@@ -72,8 +72,7 @@ def _bags(input, offsets):
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
                              f"length sequences. However, found offsets of type {type(offsets)}")
-        count, length = input.shape
-        return input.reshape(-1), weir.arange(count, dtype=input.dtype) * length
+        return input.reshape(-1), weir.arange(0, input.numel(), input.shape[1], dtype=input.dtype)
     if input.dim() != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     if offsets is None:
