@@ -237,7 +237,7 @@ class _Several(LRScheduler):
 class ChainedScheduler(_Several):
     """Several schedules stepped together."""
 
-    def step(self, epoch=None):
+    def step(self):
         """Steps every schedule."""
         for scheduler in self._schedulers:
             scheduler.step()
@@ -270,7 +270,7 @@ class SequentialLR(_Several):
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
-    def step(self, epoch=None):
+    def step(self):
         """Steps the schedule whose turn it is."""
         self.last_epoch += 1
         which = bisect.bisect_right(self._milestones, self.last_epoch)

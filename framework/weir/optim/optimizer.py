@@ -311,9 +311,10 @@ class Optimizer:
         """Updates one parameter in place."""
         raise NotImplementedError
 
-    def profile_hook_step(self, function):
-        """Kept for PyTorch's interface: returns `function`."""
-        return function
+    @staticmethod
+    def profile_hook_step(func):
+        """Kept for PyTorch's interface: returns `func`."""
+        return func
 
     def state_dict(self) -> dict:
         """State by position and groups with positions for parameters; tensors are shared, not copied."""

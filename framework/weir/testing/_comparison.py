@@ -1,6 +1,7 @@
 """assert_close: nested values that should be nearly equal."""
 import cmath
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
 import weir
@@ -49,8 +50,9 @@ class _Check:
             for i, (x, y) in enumerate(zip(a, b)):
                 self.values(x, y, (*path, i))
             return
-        if isinstance(a, (bool, int, float, complex)) and isinstance(b, (bool, int, float, complex)):
-            return self.numbers(a, b, path)
+        x, y = _plain(a), _plain(b)
+        if isinstance(x, (int, float, complex)) and isinstance(y, (int, float, complex)):
+            return self.numbers(x, y, path)
         # An array is compared with arrays only, so that no tensor passes for what a program did not make.
         related = isinstance(a, type(b)) or isinstance(b, type(a)) if self.allow_subclasses else type(a) is type(b)
         if not related:
@@ -67,8 +69,8 @@ class _Check:
         self.fail(f"No comparison pair was able to handle inputs of type {type(a)} and {type(b)}.", path, TypeError)
 
     def numbers(self, a, b, path):
-        if self.check_dtype and type(a) is not type(b) and bool in (type(a), type(b)):
-            self.fail(f"The (d)types do not match: {type(a)} != {type(b)}.", path)
+        if isinstance(a, bool) and isinstance(b, bool):
+            return a is b or self.fail(f"Booleans mismatch: {a} is not {b}", path)
         if self.check_dtype and type(a) is not type(b):
             self.fail(f"The (d)types do not match: {type(a)} != {type(b)}.", path)
         rtol, atol = self.rtol, self.atol
@@ -125,6 +127,12 @@ class _Check:
         for x, y in zip(a._parts(), b._parts()):
             if isinstance(x, Tensor):
                 self.tensors(x, y, path)
+
+
+def _plain(x):
+    """A NumPy scalar as the number of Python's that it holds: it compares with those."""
+    numpy = sys.modules.get("numpy")
+    return x.item() if numpy and isinstance(x, (numpy.number, numpy.bool_)) else x
 
 
 def _sequence(x):

@@ -98,6 +98,10 @@ class Sequential(_Ordered):
     def _of_slice(self, items):
         return type(self)(OrderedDict(items))
 
+    def extend(self, sequential):
+        """Appends every module of an iterable. Returns self."""
+        return super().extend(sequential)
+
     def insert(self, index: int, module):
         """Puts a module before position `index`. Returns self. IndexError beyond the ends, AssertionError for what is no module."""
         if not isinstance(module, Module):

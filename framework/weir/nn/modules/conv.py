@@ -142,24 +142,24 @@ class _ConvTransposeNd(_ConvNd):
                     dtype, output_padding)
 
     def forward(self, input, output_size=None):
-        padding = self._output_padding(input, output_size)
+        padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, self._rank, self.dilation)
         return getattr(F, self._function)(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups,
                                           self.dilation)
 
-    def _output_padding(self, input, output_size):
+    def _output_padding(self, input, output_size, stride, padding, kernel_size, num_spatial_dims, dilation=None):
+        # Modules of libraries that derive from these call it with PyTorch's arguments, though most stand in `self`.
         if output_size is None:
             return self.output_padding
-        n = self._rank
+        n, dilation = num_spatial_dims, dilation or [1] * num_spatial_dims
         lead = 2 if input.dim() == n + 2 else 1  # axes before those of the picture; of other inputs too, which the op refuses later
         wanted = output_size[lead:] if len(output_size) == lead + n else output_size
         if len(wanted) != n:
-            raise ValueError(f"{type(self).__name__}: output_size must have {n} or {lead + n} elements (got {len(output_size)})")
-        smallest = [(input.size(lead + i) - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1
-                    for i in range(n)]
-        if any(size < least or size > least + step - 1 for size, least, step in zip(wanted, smallest, self.stride)):
-            largest = [least + step - 1 for least, step in zip(smallest, self.stride)]
+            raise ValueError(f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {lead + n} elements (got {len(wanted)})")
+        smallest = [(input.size(lead + i) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel_size[i] - 1) + 1 for i in range(n)]
+        if any(size < least or size > least + step - 1 for size, least, step in zip(wanted, smallest, stride)):
+            largest = [least + step - 1 for least, step in zip(smallest, stride)]
             raise ValueError(f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} "
-                             f"(for an input of {list(input.shape[2:])})")
+                             f"(for an input of {input.shape[2:]})")
         return [size - least for size, least in zip(wanted, smallest)]
 
 

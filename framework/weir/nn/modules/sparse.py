@@ -35,12 +35,11 @@ class _Table(Module):
                 self.weight[self.padding_idx].fill_(0)
 
     @classmethod
-    def from_pretrained(cls, embeddings, freeze: bool = True, **options):
-        """A table over the given (num, dim) weights, not trained when `freeze`."""
+    def _over(cls, embeddings, **options):
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        return cls(rows, columns, _weight=embeddings, _freeze=freeze, **options)
+        return cls(num_embeddings=rows, embedding_dim=columns, _weight=embeddings, **options)
 
 
 class Embedding(_Table):
@@ -53,6 +52,13 @@ class Embedding(_Table):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         self._make(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype, _freeze)
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze: bool = True, padding_idx=None, max_norm=None, norm_type: float = 2.0,
+                        scale_grad_by_freq: bool = False, sparse: bool = False):
+        """A table over the given (num, dim) weights, not trained when `freeze`."""
+        return cls._over(embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type,
+                         scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
@@ -71,11 +77,20 @@ class EmbeddingBag(_Table):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm=None, norm_type: float = 2.0,
                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight=None,
-                 include_last_offset: bool = False, padding_idx=None, device=None, dtype=None, _freeze: bool = False):
+                 include_last_offset: bool = False, padding_idx=None, device=None, dtype=None):
         super().__init__()
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
-        self._make(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype, _freeze)
+        self._make(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype)
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze: bool = True, max_norm=None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                        mode: str = "mean", sparse: bool = False, include_last_offset: bool = False, padding_idx=None):
+        """A table over the given (num, dim) weights, not trained when `freeze`."""
+        bags = cls._over(embeddings, max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, mode=mode,
+                         sparse=sparse, include_last_offset=include_last_offset, padding_idx=padding_idx)
+        bags.weight.requires_grad = not freeze
+        return bags
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
