@@ -100,3 +100,27 @@ def test_parameters_of_more_channels_than_there_are(shapes, training):
         return *t.native_batch_norm(x, *parameters[:2], *statistics, training, 0.5, 1e-5)[:1 + 2 * training], *statistics
 
     assert_same(normalised, X, *(torch.rand(s, generator=G, requires_grad=i < 2) for i, s in enumerate(shapes)), order=1)
+
+
+LAYOUTS = {"rows": lambda t, x: x, "channels last": lambda t, x: x[..., None].to(memory_format=t.channels_last), "steps": lambda t, x: x[..., ::2],
+           "permuted": lambda t, x: x.transpose(0, 1).contiguous().transpose(0, 1), "repeated": lambda t, x: x[:1].expand(2, 4, 5)}
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("weight, mean", [(4, 4), (6, 4), (4, 6)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_more_parameters_than_channels_are_refused_beside_memory_that_is_not_dense(layout, weight, mean, training):
+    def normalised(t, x):
+        return t.native_batch_norm(LAYOUTS[layout](t, x), t.ones(weight), None, t.zeros(mean), t.ones(mean), training, 0.5, 1e-5)[0]
+
+    assert_same(normalised, X.detach(), what=layout)
+
+
+@pytest.mark.parametrize("given", ["weight", "bias", "mean", "var"])
+@pytest.mark.parametrize("size", [4, 6])
+def test_more_parameters_than_channels_are_refused_where_these_are_not_dense(given, size):
+    def normalised(t, x):
+        parameters = {name: t.ones(2 * size)[::2] if name == given else t.ones(4) for name in ("weight", "bias", "mean", "var")}
+        return t.native_batch_norm(x, *parameters.values(), False, 0.5, 1e-5)[0]
+
+    assert_same(normalised, X.detach(), what=given)
