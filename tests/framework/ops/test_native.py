@@ -81,6 +81,20 @@ def test_statistics_of_nothing_leave_their_out_alone(dtype, size):
     assert seen[0] == seen[1] == (dtype, [7] * size)
 
 
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("place", [1, 2])
+@pytest.mark.parametrize("dtype, size", [("float32", 0), *((dtype, size) for dtype in ("float32", "float64", "bfloat16", "int64", "bool") for size in (2, 3))])
+@pytest.mark.filterwarnings("ignore")
+def test_statistics_that_are_not_taken_leave_an_out_of_their_dtype_alone(dtype, size, place, training):
+    def saved(t, x):
+        out = [t.empty(0), t.empty(0), t.empty(0)]
+        out[place] = t.ones(size, dtype=getattr(t, dtype))
+        t.native_batch_norm(x, None, None, t.zeros(4), t.ones(4), training, 0.5, 1e-3, out=tuple(out))
+        return out
+
+    assert_same(saved, X.detach())
+
+
 def test_dropout_of_no_conjugate_numbers_is_another_tensor():
     for t in (torch, weir):
         x = t.ones(0, dtype=t.complex64)
