@@ -231,15 +231,15 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (!o || (o == Py_None && p.ty == Ty::ints && p.fallback == "[]")) continue;  // an empty list by default is PyTorch's None
     py::object taken;
     if (type.calling.truthy) taken = taken_in_python(o, p.ty), o = taken.ptr();
-    // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
-    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return wrong_type(type, i, o, why);
+    // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost, and none for all numbers that may stand side by side.
+    if ((is_tensor(o) && (requires_grad(unwrap(o)) || (p.variadic && rest < 0))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return wrong_type(type, i, o, why);
     if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return wrong_type(type, i, o, why);
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
       ints.n = 0;
       int64_t x;
       for (Py_ssize_t k = rest; k < nargs; k++) {
-        const bool stray = !c.method && rest > 0 && is_tensor(args[k]) && (p.name != "dims" || unwrap(args[k]).ndim());  // functions take a list there
+        const bool stray = !c.method && rest > 0 && is_tensor(args[k]);  // functions take a list there
         if (stray || !to_listed_int(args[k], k - rest, &x)) return wrong_type(type, i, args[k], why);
         ints.push(x);
       }

@@ -219,9 +219,13 @@ void forget_parts(Inputs in, Tensors& results) {
   }
 }
 
-// Whether an out= for statistics that are not taken stays as it is: one of no elements, or, beside no elements to take them of, any. Of whatever dtype.
+// Whether an out= is one for statistics that are not taken, which stays as it is: of any shape. One of no elements, or beside none to take them of, is also of any dtype.
 bool leaves_untaken(const OpType& type, int i, const Tensor& out, const Tensors& results) {
-  return untaken(type, i, results[size_t(i)].sizes()) && (out.numel() == 0 || results[0].numel() == 0);
+  const Tensor& r = results[size_t(i)];
+  if (!untaken(type, i, r.sizes())) return false;
+  check(out.numel() == 0 || results[0].numel() == 0 || out.dtype() == r.dtype(), op_name(type), ": Expected out tensor to have dtype ", name_of(r.dtype()), ", but got ",
+        name_of(out.dtype()), " instead");
+  return true;
 }
 
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {

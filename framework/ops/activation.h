@@ -141,6 +141,8 @@ struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
   static constexpr Fields fields{&Hardshrink::lambd};
+  bool rounds(Inputs, const Meta& m) const { return is_reduced(m.dtype); }  // the kernel computes in float32, PyTorch compares halves
+  void round(Tensors&, const Meta& m) { lambd = rounded(lambd, m.dtype); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

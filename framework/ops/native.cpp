@@ -45,8 +45,15 @@ Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, co
     const Tensor none = unfilled(Meta(Dims{0}, t, x.device()));
     return {fn::clone(x), none, none};
   }
-  // Of parameters and statistics of more channels than there are, the first ones are the input's.
+  // Of parameters and statistics of more channels than there are, the first ones are the input's, where all lie densely: those that PyTorch's loops find
+  // there. Other memory it reads by broadcasting, as what is normalised alone asks for: taken statistics have one number per channel.
   const int64_t channels = x.ndim() > 1 ? x.size(1) : 1;
+  const std::array read{weight, bias, training ? Tensor() : mean, training ? Tensor() : var};
+  auto row_major = [](const Tensor& p) { return !p || p.is_contiguous(); };
+  if (!(x.is_contiguous() || is_channels_last(x.sizes(), x.strides())) || !std::all_of(read.begin(), read.end(), row_major))
+    for (const Tensor& p : read)
+      check(!p || p.numel() <= channels || channels == 1, "The size of tensor a (", channels, ") must match the size of tensor b (", p ? p.numel() : 0,
+            ") at non-singleton dimension 1");
   auto own = [&](const Tensor& p) { return p && p.numel() > channels ? fn::narrow(fn::flatten(p), int64_t(0), int64_t(0), channels) : p; };
   auto r = fn::batch_norm_forward(x, own(weight), own(bias), own(mean), own(var), training, momentum, eps);
   return shown({r[0], r[1], r[2]}, t);

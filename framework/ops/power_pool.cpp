@@ -23,27 +23,32 @@ int64_t cells(const Dims& kernel, int rank) {
 
 /// The root of the powers' mean times the number of `cells` of a window. An exponent that single precision has not, such as 1/3, is taken in
 /// double: of large powers its rounding alone costs digits. Source: PyTorch, which holds it in double but where it makes vectors.
-Tensor rooted(const Tensor& mean, int64_t cells, const Scalar& norm_type) {
-  const double exponent = 1.0 / norm_type.to_double();
+Tensor rooted(const Tensor& mean, int64_t cells, const Tensor& norm_type) {
   const Tensor sum = fn::sign(mean) * fn::relu(fn::abs(mean)) * num(cells);
+  if (!norm_type.has_flag(kWrappedNumber)) return fn::pow(sum, fn::reciprocal(norm_type));
+  const double exponent = 1.0 / item(norm_type).to_double();
   const bool fine = sum.dtype() == DType::float32 && double(float(exponent)) != exponent;
   return fine ? cast_to(fn::pow(cast_to(sum, DType::float64), exponent), DType::float32) : fn::pow(sum, exponent);
 }
 
 /// The largest magnitude of each window, which a norm of infinite order is; the least one for minus infinity.
-template <class Max> Tensor extremes(const LpPool& op, const Tensor& x) {
+template <class Max> Tensor extremes(const LpPool& op, const Tensor& x, const Tensor& norm_type) {
   const Tensor sizes = fn::abs(x);
-  const bool most = op.norm_type.to_double() > 0;
+  const bool most = item(norm_type).to_double() > 0;
   const Tensor r = Fn<Max>()(most ? sizes : -sizes, op.kernel_size, op.stride.value_or(op.kernel_size), Dims{0}, Dims{1}, op.ceil_mode)[0];
   return most ? r : -r;
 }
-bool endless(const Scalar& norm_type) { return !norm_type.is_complex() && std::isinf(norm_type.to_double()); }
+// Of a tensor nobody asks that. Source: PyTorch, which looks at numbers of Python's alone.
+bool endless(const Tensor& norm_type) {
+  return norm_type.has_flag(kWrappedNumber) && !is_complex(norm_type.dtype()) && std::isinf(item(norm_type).to_double());
+}
 
-template <class Average, class Max> Tensor pooled(const LpPool& op, const Tensor& x, int rank) {
+template <class Average, class Max> Tensor pooled(const LpPool& op, Inputs in, int rank) {
+  const Tensor &x = in[0], &norm_type = in[1];
   check<ValueError>(op.kernel_size.n == 1 || op.kernel_size.n == rank, "kernel_size must be one int or ", rank, " ints, got ", op.kernel_size.n);
-  if (endless(op.norm_type)) return extremes<Max>(op, x);
-  const Tensor mean = Fn<Average>()(fn::pow(x, wrapped_number(op.norm_type)), op.kernel_size, op.stride.value_or(Dims{}), Dims{0}, op.ceil_mode);
-  return rooted(mean, cells(op.kernel_size, rank), op.norm_type);
+  if (endless(norm_type)) return extremes<Max>(op, x, norm_type);
+  const Tensor mean = Fn<Average>()(fn::pow(x, norm_type), op.kernel_size, op.stride.value_or(Dims{}), Dims{0}, op.ceil_mode);
+  return rooted(mean, cells(op.kernel_size, rank), norm_type);
 }
 
 }  // namespace
@@ -51,14 +56,14 @@ template <class Average, class Max> Tensor pooled(const LpPool& op, const Tensor
 Tensor LpPool1d::compose(Inputs in) const {
   check(in[0].ndim() == 2 || in[0].ndim() == 3, "lp_pool1d: expected 2D or 3D input, but got ", in[0].sizes());
   check(kernel_size.n == 1 && (!stride || stride->n <= 1), "kernel_size and stride must be one int, got ", kernel_size.n, " and ", stride ? stride->n : 1);
-  if (endless(norm_type)) return extremes<MaxPool1dWithIndices>(*this, in[0]);
+  if (endless(in[1])) return extremes<MaxPool1dWithIndices>(*this, in[0], in[1]);
   const int64_t by = stride && stride->n ? (*stride)[0] : kernel_size[0];
-  const Tensor powers = fn::unsqueeze(fn::pow(in[0], wrapped_number(norm_type)), int64_t(-2));
+  const Tensor powers = fn::unsqueeze(fn::pow(in[0], in[1]), int64_t(-2));
   const Tensor mean = Fn<AvgPool2d>()(powers, Dims{1, kernel_size[0]}, Dims{1, by}, Dims{0}, ceil_mode);
-  return rooted(fn::squeeze(mean, std::optional<Dims>(Dims{-2})), kernel_size[0], norm_type);
+  return rooted(fn::squeeze(mean, std::optional<Dims>(Dims{-2})), kernel_size[0], in[1]);
 }
-Tensor LpPool2d::compose(Inputs in) const { return pooled<AvgPool2d, MaxPool2dWithIndices>(*this, in[0], 2); }
-Tensor LpPool3d::compose(Inputs in) const { return pooled<AvgPool3d, MaxPool3dWithIndices>(*this, in[0], 3); }
+Tensor LpPool2d::compose(Inputs in) const { return pooled<AvgPool2d, MaxPool2dWithIndices>(*this, in, 2); }
+Tensor LpPool3d::compose(Inputs in) const { return pooled<AvgPool3d, MaxPool3dWithIndices>(*this, in, 3); }
 
 Tensor LocalResponseNorm::compose(Inputs in) const {
   const Tensor& x = in[0];

@@ -8,27 +8,26 @@ struct LpPool : Op {
   static constexpr Module module = Module::functional;
   static constexpr OutRule out{Out::none};
   static constexpr auto doc = "(sum of x ** norm_type) ** (1 / norm_type) over windows of the last axes.";
-  Scalar norm_type;
   Dims kernel_size;
   std::optional<Dims> stride;
   bool ceil_mode;
-  static constexpr Fields fields{&LpPool::norm_type, &LpPool::kernel_size, &LpPool::stride, &LpPool::ceil_mode};
+  static constexpr Fields fields{&LpPool::kernel_size, &LpPool::stride, &LpPool::ceil_mode};
 };
 
 struct LpPool1d : LpPool {
-  static constexpr Signature signature = "lp_pool1d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+  static constexpr Signature signature = "lp_pool1d(input: Tensor, norm_type: Tensor | Number, kernel_size: int | list[int], "
                                          "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
   Tensor compose(Inputs in) const;
 };
 
 struct LpPool2d : LpPool {
-  static constexpr Signature signature = "lp_pool2d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+  static constexpr Signature signature = "lp_pool2d(input: Tensor, norm_type: Tensor | Number, kernel_size: int | list[int], "
                                          "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
   Tensor compose(Inputs in) const;
 };
 
 struct LpPool3d : LpPool {
-  static constexpr Signature signature = "lp_pool3d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+  static constexpr Signature signature = "lp_pool3d(input: Tensor, norm_type: Tensor | Number, kernel_size: int | list[int], "
                                          "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
   Tensor compose(Inputs in) const;
 };

@@ -199,6 +199,16 @@ def test_strides_of_what_is_copied_to_be_conjugated(strides, conj, excused):
     assert any("stride" in fault.reason for fault in copied(kind_of(item), item, got)) == excused
 
 
+@pytest.mark.parametrize("path, conj, excused", [("squeeze_", True, True), ("squeeze_", False, False), ("conj_physical_", True, False)])
+def test_refusals_of_what_is_copied_to_be_conjugated(path, conj, excused):
+    x = TensorSpec(0, "complex64", (4, 1, 3), (0, 3, 1), 0, 0, False, conj=conj)
+    case = Case((x, 0) if path == "squeeze_" else (x,), {}, [("complex64", np.ones(3, "complex64").tobytes())], relation="inplace")
+    item = expect(Target(f"torch.Tensor.{path}", [f"Tensor.{path}"]), case)
+    answered = expect(Target("torch.Tensor.squeeze_", ["Tensor.squeeze_"]), replace(case, args=(replace(x, conj=False), 0))).expected
+    assert bool(item.expected.raised) == (conj or path != "squeeze_")
+    assert any("refused" in fault.reason for fault in copied(kind_of(item), item, answered)) == excused
+
+
 @pytest.mark.parametrize("path, moved", [("poisson_nll_loss", True), ("sum", False), ("argmax", False)])
 def test_whole_numbers_are_moved_where_floating_ones_give_the_same(path, moved):
     """A mean of terms that cancel is as exact as they are; a sum of whole numbers is exact, and the place of the first of the largest."""

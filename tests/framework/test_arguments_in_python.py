@@ -26,7 +26,8 @@ def test_as_pytorch(text):
 
 
 METHODS = """x.squeeze(1, 3)|x.squeeze_(1, 3)|x.squeeze(one)|t.squeeze(x, one)|t.squeeze(x, 1, 3)|x.squeeze(two)|x.squeeze(one, dim=1)|x.flip(one)|t.flip(x, one)|x.permute(one, 0, 2, 3)
-x.reshape(six)|t.reshape(x, six)|x.view(six)|x.tile(one)|x.repeat(one, one, one, one)""".replace("\n", "|").split("|")
+x.reshape(six)|t.reshape(x, six)|x.view(six)|x.tile(one)|x.repeat(one, one, one, one)|x.flip(dims=one)|t.flip(x, dims=one)|x.permute(dims=one)|x.tile(dims=one)|x.repeat(repeats=one)
+x.view(size=six)|x.expand(size=one)|t.reshape(x, shape=six)|x.sum_to_size(size=one)|x.new_zeros(size=one)|t.zeros(size=one)|t.zeros(one)|t.flip(x, one[0])|t.permute(x, one[0], 0)""".replace("\n", "|").split("|")
 
 
 @pytest.mark.parametrize("text", METHODS)

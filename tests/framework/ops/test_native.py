@@ -81,6 +81,20 @@ def test_statistics_of_nothing_leave_their_out_alone(dtype, size):
     assert seen[0] == seen[1] == (dtype, [7] * size)
 
 
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("place", [1, 2])
+@pytest.mark.parametrize("dtype, size", [("float32", 0), *((dtype, size) for dtype in ("float32", "float64", "bfloat16", "int64", "bool") for size in (2, 3))])
+@pytest.mark.filterwarnings("ignore")
+def test_statistics_that_are_not_taken_leave_an_out_of_their_dtype_alone(dtype, size, place, training):
+    def saved(t, x):
+        out = [t.empty(0), t.empty(0), t.empty(0)]
+        out[place] = t.ones(size, dtype=getattr(t, dtype))
+        t.native_batch_norm(x, None, None, t.zeros(4), t.ones(4), training, 0.5, 1e-3, out=tuple(out))
+        return out
+
+    assert_same(saved, X.detach())
+
+
 def test_dropout_of_no_conjugate_numbers_is_another_tensor():
     for t in (torch, weir):
         x = t.ones(0, dtype=t.complex64)
@@ -100,3 +114,27 @@ def test_parameters_of_more_channels_than_there_are(shapes, training):
         return *t.native_batch_norm(x, *parameters[:2], *statistics, training, 0.5, 1e-5)[:1 + 2 * training], *statistics
 
     assert_same(normalised, X, *(torch.rand(s, generator=G, requires_grad=i < 2) for i, s in enumerate(shapes)), order=1)
+
+
+LAYOUTS = {"rows": lambda t, x: x, "channels last": lambda t, x: x[..., None].to(memory_format=t.channels_last), "steps": lambda t, x: x[..., ::2],
+           "permuted": lambda t, x: x.transpose(0, 1).contiguous().transpose(0, 1), "repeated": lambda t, x: x[:1].expand(2, 4, 5)}
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("weight, mean", [(4, 4), (6, 4), (4, 6)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_more_parameters_than_channels_are_refused_beside_memory_that_is_not_dense(layout, weight, mean, training):
+    def normalised(t, x):
+        return t.native_batch_norm(LAYOUTS[layout](t, x), t.ones(weight), None, t.zeros(mean), t.ones(mean), training, 0.5, 1e-5)[0]
+
+    assert_same(normalised, X.detach(), what=layout)
+
+
+@pytest.mark.parametrize("given", ["weight", "bias", "mean", "var"])
+@pytest.mark.parametrize("size", [4, 6])
+def test_more_parameters_than_channels_are_refused_where_these_are_not_dense(given, size):
+    def normalised(t, x):
+        parameters = {name: t.ones(2 * size)[::2] if name == given else t.ones(4) for name in ("weight", "bias", "mean", "var")}
+        return t.native_batch_norm(x, *parameters.values(), False, 0.5, 1e-5)[0]
+
+    assert_same(normalised, X.detach(), what=given)

@@ -155,3 +155,23 @@ def test_plans_divide_and_step_alike(dtype):
     for f in (weir.nextafter, weir.floor_divide, lambda a, b: weir.div(a, b, rounding_mode="trunc")):
         step = lambda a, b: f(a * 1, b * 1)  # noqa: E731
         assert bits(weir.compile(step)(odd, odd.flip(0))) == bits(step(odd, odd.flip(0)))
+
+
+@pytest.mark.parametrize("lambd", [0.3, 0.1, 0.7001, 1e-9])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_hardshrink_compares_with_a_half(dtype, lambd):
+    def answers(t, call):
+        x = (t.tensor([lambd, -lambd, lambd * 1.01, 0.0, float("nan")], dtype=t.float64).to(getattr(t, dtype))).repeat(7).requires_grad_()
+        y = call(x)
+        y[x.isfinite()].sum().backward()
+        return bits(y), bits(x.grad)
+
+    class Plan(weir.nn.Graph):
+        def build(self, x):
+            return weir.hardshrink(x * 1, lambd) * 1
+
+    expected = answers(torch, lambda x: torch.hardshrink(x, lambd))
+    assert answers(weir, lambda x: weir.hardshrink(x, lambd)) == expected
+    with weir.no_grad():
+        x = weir.tensor([lambd, -lambd, lambd * 1.01, 0.0], dtype=weir.float64).to(getattr(weir, dtype))
+        assert bits(Plan()(x)) == bits(weir.hardshrink(x, lambd))

@@ -14,6 +14,7 @@ lp_pool1d(x, 2, 2)|lp_pool1d(x, 2.5, 2, 1)|lp_pool1d(x[0], 2, 3)|lp_pool1d(x[0, 
 lp_pool2d(x, 2, 2)|lp_pool2d(x, 2, (1, 2), 1, True)|lp_pool2d(x, 1.5, 2, stride=(2, 1))|lp_pool2d(x, 2, (1, 2, 3))|lp_pool2d(x[0, 0], 2, 2)|lp_pool2d(x.long(), 2, 2)
 lp_pool2d(-x, 3, 2)|lp_pool2d(x[None].contiguous(memory_format=t.channels_last), 2, 2)|lp_pool3d(x[None], 2, 2)|lp_pool3d(x[None], 2, (2, 1, 2), 1)
 lp_pool1d(x, t.inf, 2)|lp_pool2d(-x, t.inf, 2, 1, True)|lp_pool2d(x, -t.inf, (1, 2))|lp_pool3d(x[None], t.inf, 2)|lp_pool2d(x, t.tensor(2.0), 2)
+lp_pool1d(x, t.tensor([2]), 2)|lp_pool2d(x, t.tensor([[2.5]]), 2)|lp_pool3d(x[None], t.tensor([3.0]), 2)|lp_pool1d(x, t.tensor([1, 2]), 2)|lp_pool2d(x, t.tensor(t.inf), 2)
 lp_pool1d(x, 0, 2)|lp_pool2d(x, 0.0, 2)|lp_pool2d(x, 2, [2])|lp_pool3d(x[None], 2, (2,))|lp_pool2d(x[0, 0], 2, [2])
 avg_pool3d(x[None], 2)""".replace("\n", "|").split("|")
 
