@@ -124,7 +124,7 @@ def _make_wrapper_subclass(cls, *args, **kwargs):
     raise NotImplementedError("_make_wrapper_subclass: weir has no tensors without memory")
 
 
-def dim_order(self, ambiguity_check=False):
+def dim_order(self, *, ambiguity_check=False):
     """The dims from the one with the largest stride to the one with the smallest. With `ambiguity_check`, RuntimeError where several orders are
     right; where it lists memory formats, only if the tensor is in none, or in more than one, of them."""
     import weir

@@ -8,10 +8,12 @@ import weir
 PYTORCH = pytest.importorskip("torch")
 MODULES = ["nn", "nn.modules.module", "nn.modules.conv", "nn.modules.lazy", "nn.modules.batchnorm", "nn.modules.pooling", "optim", "optim.lr_scheduler",
            "optim.swa_utils", "distributions", "distributions.transforms", "distributions.constraints", "utils.data", "utils.data.dataloader",
-           "nn.utils.prune", "amp", "autograd", "autograd.graph"]
-# PyTorch's raise NotImplementedError in bases that are never called, and `_BaseDataLoaderIter` knows in itself whether it is the first pass.
+           "nn.utils.prune", "amp", "autograd", "autograd.graph", "autograd.profiler", "autograd.profiler_util", "profiler"]
+# PyTorch's raise NotImplementedError in bases that are never called, `_BaseDataLoaderIter` knows in itself whether it is the first pass, and one profile
+# stands for PyTorch's two.
 OTHERWISE = {("RNNBase", "forward"), ("_ConvNd", "forward"), ("_ConvTransposeNd", "forward"), ("_LPPoolNd", "forward"), ("_MaxPoolNd", "forward"),
-             ("_BaseDataLoaderIter", "_reset"), ("_SingleProcessDataLoaderIter", "_reset"), ("_MultiProcessingDataLoaderIter", "_reset")}
+             ("_BaseDataLoaderIter", "_reset"), ("_SingleProcessDataLoaderIter", "_reset"), ("_MultiProcessingDataLoaderIter", "_reset"),
+             ("profile", "export_chrome_trace")}
 
 
 def parameters(method):

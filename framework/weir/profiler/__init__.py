@@ -4,6 +4,7 @@ A profile gathers the ops that are called inside it, on every thread, backward i
 end inside it. Its table and its trace hold these, with measured times; an op that is composed of others holds them.
 """
 import enum
+import gzip
 import json
 import threading
 import time
@@ -119,13 +120,13 @@ class record_function:
 class EventList(list):
     """Events, with a table and totals."""
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
-        """One event per name, or per name and shapes, times added up."""
+    def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False):
+        """One event per name, or per name and shapes, times added up. Events know neither stacks nor names of overloads."""
         found: dict = {}
         for e in self:
-            key = (e.name, str(e.input_shapes) if group_by_input_shape else None)
+            key = (e.name, str(e.input_shapes) if group_by_input_shapes else None)
             if key not in found:
-                found[key] = _Event(e.name, e.start_us, 0, e.thread, e.input_shapes if group_by_input_shape else ())
+                found[key] = _Event(e.name, e.start_us, 0, e.thread, e.input_shapes if group_by_input_shapes else ())
                 found[key].count = found[key].self_cpu_time_total = 0
             total = found[key]
             total.cpu_time_total += e.cpu_time_total
@@ -146,25 +147,48 @@ class EventList(list):
     def self_cpu_time_total(self):
         return sum(e.self_cpu_time_total for e in self)
 
-    def table(self, sort_by=None, row_limit=100, **options):
-        """The events as text, by time or count."""
-        key = {"count": "count", "self_cpu_time_total": "self_cpu_time_total"}.get(sort_by, "cpu_time_total")
-        events = sorted(self, key=lambda e: -getattr(e, key)) if sort_by else list(self)
+    def table(self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55, max_shapes_column_width=80, header=None,
+              top_level_events_only=False, time_unit=None):
+        """The events as text, the largest of `sort_by` first (an attribute of theirs; AttributeError for others), `row_limit` of them, all if it is
+        negative. Names and shapes are cut at their widths, None for none; times are in `time_unit` ("s", "ms", "us"), else in what suits each."""
+        events = _outermost(self) if top_level_events_only else list(self)
+        if not events:
+            return ""
+        if sort_by is not None:
+            key = sort_by.replace("cuda", "device").replace("xpu", "device")
+            unmeasured = key.startswith(("device_", "self_device_")) or key.endswith("memory_usage")  # of no event
+            events.sort(key=lambda e: 0 if unmeasured else getattr(e, key), reverse=True)
         whole = self.self_cpu_time_total or 1
         shapes = any(e.input_shapes for e in events)
         rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls", *["Input Shapes"] * shapes)]
-        rows += [(e.name, f"{e.self_cpu_time_total / whole:.2%}", _time(e.self_cpu_time_total), f"{e.cpu_time_total / whole:.2%}",
-                  _time(e.cpu_time_total), _time(e.cpu_time), str(e.count), *[str(e.input_shapes)] * shapes)
-                 for e in events[:row_limit if row_limit >= 0 else None]]
+        rows += [(_cut(e.name, max_name_column_width), f"{e.self_cpu_time_total / whole:.2%}", _time(e.self_cpu_time_total, time_unit),
+                  f"{e.cpu_time_total / whole:.2%}", _time(e.cpu_time_total, time_unit), _time(e.cpu_time, time_unit), str(e.count),
+                  *[_cut(str(e.input_shapes), max_shapes_column_width)] * shapes) for e in events[:row_limit if row_limit >= 0 else None]]
         widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
         rule = "  ".join("-" * w for w in widths)
         lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths)) for r in rows]
-        return "\n".join([rule, lines[0], rule, *lines[1:], rule,
-                          f"Self CPU time total: {_time(self.self_cpu_time_total)}", ""])
+        above = ["=" * len(rule), header] if header is not None else []
+        return "\n".join([*above, rule, lines[0], rule, *lines[1:], rule,
+                          f"Self CPU time total: {_time(self.self_cpu_time_total, time_unit)}", ""])
 
 
-def _time(us):
-    return f"{us / 1e6:.3f}s" if us >= 1e6 else f"{us / 1e3:.3f}ms" if us >= 1e3 else f"{us:.3f}us"
+def _outermost(events):
+    """Those that lie inside no other one on their thread."""
+    found, ends = [], {}
+    for e in sorted(events, key=lambda e: (e.start_us, -e.cpu_time_total)):
+        if e.start_us >= ends.get(e.thread, 0):
+            found.append(e)
+            ends[e.thread] = e.start_us + e.cpu_time_total
+    return found
+
+
+def _cut(text, width):
+    return text if width is None or len(text) < width else text[:width - 3] + "..."
+
+
+def _time(us, unit=None):
+    unit = unit or ("s" if us >= 1e6 else "ms" if us >= 1e3 else "us")
+    return f"{us / {'s': 1e6, 'ms': 1e3, 'us': 1}[unit]:.3f}{unit}"
 
 
 class profile:
@@ -227,23 +251,24 @@ class profile:
     def events(self):
         return self._events
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
-        return self._events.key_averages(group_by_input_shape, group_by_stack_n)
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        return self._events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
-    def table(self, **options):
-        return self._events.table(**options)
+    def table(self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55, max_shapes_column_width=80, header=None,
+              top_level_events_only=False):
+        return self._events.table(sort_by, row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width, header, top_level_events_only)
 
     def add_metadata(self, key, value):
         self._metadata[key] = value
 
     add_metadata_json = add_metadata
 
-    def export_chrome_trace(self, path):
-        """Writes ops and scopes in the format of chrome://tracing."""
+    def export_chrome_trace(self, path, use_python_export=False):
+        """Writes ops and scopes in the format of chrome://tracing, compressed if the path ends in .gz. There is one way to: `use_python_export` changes nothing."""
         events = [dict(ph="X", cat="cpu_op" if e.name.startswith("aten::") else "user_annotation", name=e.name, pid=0, tid=e.thread,
                        ts=e.start_us, dur=e.cpu_time_total, **({"args": {"Input Dims": e.input_shapes}} if e.input_shapes else {}))
                   for e in self._events]
-        with open(path, "w") as file:
+        with gzip.open(path, "wt") if str(path).endswith(".gz") else open(path, "w") as file:
             json.dump({"traceEvents": events, **self._metadata}, file)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
@@ -258,7 +283,7 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_py
     def handler(prof):
         os.makedirs(dir_name, exist_ok=True)
         name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
-        prof.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json"))
+        prof.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json" + ".gz" * use_gzip), use_python_export)
     return handler
 
 

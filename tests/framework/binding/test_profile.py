@@ -1,5 +1,6 @@
 """The profiler: ops and scopes with times, nesting, shapes, threads, backward, and the trace file."""
 
+import gzip
 import json
 import threading
 
@@ -63,6 +64,30 @@ def test_an_op_that_raises_is_recorded():
             weir.ones(2) + weir.ones(3)
 
     assert "aten::add" in {e.name for e in profiled(run).events()}
+
+
+def test_a_table_is_cut_and_sorted_as_asked():
+    def run():
+        with record_function("a scope of a long name"):
+            for _ in range(3):
+                weir.ones(2, 3) + weir.ones(3)
+
+    found = profiled(run, record_shapes=True)
+    averages = found.key_averages(group_by_input_shape=True)
+    assert "a scope of a long name" in averages.table() and "a scop..." in averages.table(None, 100, 75, 9)
+    lines = averages.table("count", header="by count", time_unit="s").splitlines()
+    assert lines[1] == "by count" and "a scope" in lines[-3] and lines[-1].endswith("s") and "us" not in lines[-1]
+    assert [len(averages.table("self_cuda_time_total", n).splitlines()) for n in (1, 2)] == [6, 7]
+    assert "aten::add" not in found.events().table(top_level_events_only=True)
+    with pytest.raises(AttributeError):
+        averages.table("colour")
+
+
+def test_a_compressed_trace(tmp_path):
+    found = profiled(lambda: weir.ones(2))
+    found.export_chrome_trace(str(tmp_path / "trace.json.gz"))
+    with gzip.open(tmp_path / "trace.json.gz", "rt") as file:
+        assert json.load(file)["traceEvents"]
 
 
 def test_trace_file(tmp_path):
