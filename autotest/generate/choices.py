@@ -6,6 +6,7 @@ thousands of cases and it draws under a thousand a second.
 """
 
 from _random import Random  # as random.Random, without the Python around its seeding
+from itertools import accumulate
 
 
 class Choices:
@@ -27,26 +28,19 @@ class Choices:
 
     def chance(self, probability: float) -> bool:
         """True with `probability`; False is the simpler answer."""
-        at = len(self.made)
-        chosen = min(self._replay[at], 1) if at < len(self._replay) else int(self._draw() > 1.0 - probability)
-        self.made.append(chosen)
-        return chosen == 1
+        return self.rare(probability) == 1
 
     def rare(self, *probabilities: float) -> int:
-        """The number, from 1 on, of what happens with one of `probabilities`; 0, the simplest answer, if nothing does.
+        """The number, from 1 on, of what happens, each thing with its probability; 0, the simplest answer, if nothing does.
 
-        Draws once, and the same as `chance` for the first of them: another rare thing leaves all calls alone that it does not happen to.
+        One draw, and the same for the first things whatever follows them: a new rare thing leaves the calls alone that it does not happen to.
         """
         at = len(self.made)
         if at < len(self._replay):
             chosen = min(self._replay[at], len(probabilities))
         else:
-            drawn, bound, chosen = self._draw(), 1.0, 0
-            for number, probability in enumerate(probabilities, 1):
-                bound -= probability
-                if drawn > bound:
-                    chosen = number
-                    break
+            drawn = self._draw()
+            chosen = next((number for number, reached in enumerate(accumulate(probabilities), 1) if drawn > 1.0 - reached), 0)
         self.made.append(chosen)
         return chosen
 

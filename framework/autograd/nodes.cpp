@@ -1,9 +1,9 @@
 #include "framework/autograd/nodes.h"
 
-#include <algorithm>
 #include <array>
 #include <mutex>
 
+#include "framework/core/layout.h"
 #include "framework/op/copy.h"
 
 namespace weir {
@@ -21,23 +21,9 @@ std::mutex& lock_of(const Tensor& leaf) {
   return locks[std::hash<const void*>()(leaf.get()) / alignof(std::max_align_t) % locks.size()];
 }
 
-// Does every element lie behind all that shorter strides reach?
-bool lies_apart(const Meta& m) {
-  std::vector<std::pair<int64_t, int64_t>> axes;  // strides and sizes
-  for (int i = 0; i < m.sizes.n; i++)
-    if (m.sizes[i] > 1) axes.emplace_back(m.strides[i], m.sizes[i]);
-  std::sort(axes.begin(), axes.end());
-  int64_t reached = 0;
-  for (auto [stride, size] : axes) {
-    if (stride <= reached) return false;
-    reached += stride * (size - 1);
-  }
-  return true;
-}
-
 // A gradient laid out as the base is, holes and all, so that the view's geometry picks the same elements in it.
 Meta grad_layout(const Meta& base) {
-  check(lies_apart(base), "in-place on a view: elements of the base's memory overlap");
+  check(is_apart(base.sizes, base.strides), "in-place on a view: elements of the base's memory overlap");
   return base;
 }
 

@@ -36,6 +36,21 @@ Dims dense_strides(const Dims& sizes, std::span<const Dims> operands) {
   return strides;
 }
 
+bool is_apart(const Dims& sizes, const Dims& strides) {
+  int order[kMaxDims], n = 0;
+  for (int d = 0; d < sizes.n; d++) {
+    if (sizes[d] == 0) return true;
+    if (sizes[d] > 1) order[n++] = d;
+  }
+  std::sort(order, order + n, [&](int a, int b) { return strides[a] < strides[b]; });
+  int64_t reach = 0;
+  for (int i = 0; i < n; i++) {
+    if (strides[order[i]] <= reach) return false;
+    reach += (sizes[order[i]] - 1) * strides[order[i]];
+  }
+  return true;
+}
+
 Meta with_strides(Meta m, const Tensor& x) {
   const Dims row_major = contiguous_strides(x.sizes());
   if (x.strides() == row_major) return m;

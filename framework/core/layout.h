@@ -13,6 +13,9 @@ Dims dense_strides(const Dims& sizes, std::span<const Dims> operands);
 /// Do elements in the order of the axes follow each other without holes? Axes of size 1 have any stride.
 bool is_row_major(const Dims& sizes, const Dims& strides);
 
+/// Does every element lie behind all that shorter strides reach, with holes or without, so that no two share memory?
+bool is_apart(const Dims& sizes, const Dims& strides);
+
 /// `m`, of x's sizes, laid out as x: with x's strides where they are dense, without their holes elsewhere, as by empty_like. Strides of
 /// axes of size 1 are kept, since they decide what counts as channels_last.
 Meta with_strides(Meta m, const Tensor& x);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/alignment.h"
+#include "framework/core/layout.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
@@ -277,21 +278,8 @@ Geometry AsStrided::geometry(Inputs in) const {
         " are out of bounds for storage of size ", x->storage->bytes);
   return {size, stride, offset};
 }
-// Overlapping views add up: accumulate each element of dy at its place in a buffer that spans the input's storage.
-// Whether no two positions are the same memory, for certain: each stride passes over all that the smaller ones reach.
-static bool is_apart(const Dims& sizes, const Dims& strides) {
-  int order[kMaxDims], n = 0;
-  for (int d = 0; d < sizes.n; d++)
-    if (sizes[d] > 1) order[n++] = d;
-  std::sort(order, order + n, [&](int a, int b) { return strides[a] < strides[b]; });
-  int64_t reach = 0;
-  for (int i = 0; i < n; i++) {
-    if (strides[order[i]] <= reach) return false;
-    reach += (sizes[order[i]] - 1) * strides[order[i]];
-  }
-  return true;
-}
 
+// Overlapping views add up: accumulate each element of dy at its place in a buffer that spans the input's storage.
 Tensors AsStrided::vjp(const Saved& s, const Tensor& given) const {
   const Meta& m = s.input_meta(0);
   Tensor dy = given;

@@ -15,6 +15,15 @@ TEST(DenseStrides, AreRowMajorWhereNobodyTells) {
   EXPECT_EQ(dense_strides({}, std::array{Dims{}}), (Dims{}));
 }
 
+TEST(IsApart, SeesOverlapsAndPassesOverHoles) {
+  EXPECT_TRUE(is_apart({2, 3}, {3, 1}));
+  EXPECT_TRUE(is_apart({2, 3}, {12, 2}));
+  EXPECT_TRUE(is_apart({3, 1, 2}, {1, 0, 3}));
+  EXPECT_TRUE(is_apart({0, 5}, {0, 0}));
+  EXPECT_FALSE(is_apart({2, 3}, {2, 1}));
+  EXPECT_FALSE(is_apart({4}, {0}));
+}
+
 TEST(WithStrides, KeepsDenseOnesAndClosesHoles) {
   auto laid_out = [](const Dims& sizes, const Dims& strides) {
     Tensor x = empty(Meta(sizes, strides, DType::float32, {}));
