@@ -40,7 +40,14 @@ def _eig(result):
     return values, vectors.unsqueeze(-2) * vectors.conj().unsqueeze(-3)
 
 
-_DETERMINED = {"linalg.eig": _eig, "linalg.svd": _svd, "svd": _old_svd, "linalg.eigh": _eigh}
+def _eigvals(values):
+    """The values from the smallest imaginary part to the largest, real ones by their size: LAPACK finds them in any order."""
+    by_size = torch.sort(values.real, dim=-1, stable=True)[1]
+    by_part = torch.sort(torch.gather(values.imag, -1, by_size), dim=-1, stable=True)[1]
+    return torch.gather(values, -1, torch.gather(by_size, -1, by_part))
+
+
+_DETERMINED = {"linalg.eig": _eig, "linalg.eigvals": _eigvals, "linalg.svd": _svd, "svd": _old_svd, "linalg.eigh": _eigh}
 
 
 def determined(path: str):

@@ -12,13 +12,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir_autotest.cases import dtypes
+from weir_autotest.cases import dtypes, ship
 from weir_autotest.cases.case import Case, TensorSpec, row_major, tensors_of
 from weir_autotest.cases.objects import ModuleCase, OptimizerCase
 from weir_autotest.cases.observed import Observation
 from weir_autotest.cases.target import Target
 from weir_autotest.check.properties import faults
-from weir_autotest.generate import arguments, doubts
+from weir_autotest.generate import arguments, doubts, gauge
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
@@ -352,6 +352,13 @@ def test_singular_vectors_are_compared_by_what_is_determined(author):
     for item in author.batch("linalg_svd", "float32", list(range(8))).items:
         if not item.expected.raised:
             assert len(item.expected.determined) == 4
+
+
+def test_eigenvalues_are_compared_in_one_order():
+    values = torch.tensor([[1 + 1j, 1 - 1j, 3, -2], [0.5j, -0.5j, 2 + 1j, 2 - 1j]])
+    function = ship.build(gauge.determined("linalg.eigvals"), torch)
+    assert torch.equal(function(values), function(values[:, [2, 3, 1, 0]]))
+    assert function(values)[0].tolist() == [1 - 1j, -2, 3, 1 + 1j]
 
 
 def test_few_operations_need_a_rule_of_their_own():
