@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 
+#include "framework/kernels/cpu/vec.h"
+
 #ifdef DUCC0_SIMD_H
 #error "ducc0's own vectors are included already"
 #endif
@@ -10,13 +12,7 @@
 
 namespace DUCC0_NAMESPACE {
 
-#if defined(__AVX512F__)
-constexpr size_t kLaneBytes = 64;
-#elif defined(__AVX__)
-constexpr size_t kLaneBytes = 32;
-#else
-constexpr size_t kLaneBytes = 16;
-#endif
+constexpr size_t kLaneBytes = weir::WEIR_ISA::kVecBytes;
 
 template <class T, size_t n> struct VectorOf {
   typedef T type __attribute__((vector_size(n * sizeof(T))));
