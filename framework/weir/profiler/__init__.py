@@ -79,17 +79,23 @@ class _Event:
     cpu_time = property(lambda self: self.cpu_time_total / self.count)
 
 
-def _subtract_parts(events):
-    """Leaves each event the time of its own: without that of the events directly inside it on the same thread."""
+def _nested(events):
+    """Each event, from the first to begin on, with the one directly around it on its thread, or None."""
     open_ = {}
     for e in sorted(events, key=lambda e: (e.start_us, -e.cpu_time_total)):
-        e.self_cpu_time_total = e.cpu_time_total
         around = open_.setdefault(e.thread, [])
         while around and around[-1].start_us + around[-1].cpu_time_total <= e.start_us:
             around.pop()
-        if around:
-            around[-1].self_cpu_time_total -= e.cpu_time_total
+        yield e, around[-1] if around else None
         around.append(e)
+
+
+def _subtract_parts(events):
+    """Leaves each event the time of its own: without that of the events directly inside it on the same thread."""
+    for e, around in _nested(events):
+        e.self_cpu_time_total = e.cpu_time_total
+        if around:
+            around.self_cpu_time_total -= e.cpu_time_total
 
 
 class record_function:
@@ -151,7 +157,7 @@ class EventList(list):
               top_level_events_only=False, time_unit=None):
         """The events as text, the largest of `sort_by` first (an attribute of theirs; AttributeError for others), `row_limit` of them, all if it is
         negative. Names and shapes are cut at their widths, None for none; times are in `time_unit` ("s", "ms", "us"), else in what suits each."""
-        events = _outermost(self) if top_level_events_only else list(self)
+        events = [e for e, around in _nested(self) if not around] if top_level_events_only else list(self)
         if not events:
             return ""
         if sort_by is not None:
@@ -170,16 +176,6 @@ class EventList(list):
         above = ["=" * len(rule), header] if header is not None else []
         return "\n".join([*above, rule, lines[0], rule, *lines[1:], rule,
                           f"Self CPU time total: {_time(self.self_cpu_time_total, time_unit)}", ""])
-
-
-def _outermost(events):
-    """Those that lie inside no other one on their thread."""
-    found, ends = [], {}
-    for e in sorted(events, key=lambda e: (e.start_us, -e.cpu_time_total)):
-        if e.start_us >= ends.get(e.thread, 0):
-            found.append(e)
-            ends[e.thread] = e.start_us + e.cpu_time_total
-    return found
 
 
 def _cut(text, width):
