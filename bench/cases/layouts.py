@@ -8,6 +8,7 @@ layouts = partial(case, "layouts")
 DENSE, TURNED, SPACED = tensor(512, 500), tensor(512, 500, layout="transposed"), tensor(512, 500, layout="spaced")
 COMPLEX = tensor(512, 500, dtype="complex64")
 PICTURES = tensor(8, 16, 32, 32, layout="channels_last")
+HALVES = tensor(8, 64, 28, 28, layout="channels_last", dtype="bfloat16")
 TOKENS = tensor(4, 32000, fill="distinct")
 
 CASES = [
@@ -17,6 +18,9 @@ CASES = [
     layouts("sum", "512x500 spaced dim 0", [SPACED], out=500, dim=0),
     layouts("sum", "8x16x32x32 channels_last", [PICTURES], out=1),
     layouts("amax", "8x16x32x32 channels_last, dims 2 and 3", [PICTURES], out=8 * 16, dim=[2, 3]),
+    *(layouts(f"nn.functional.{kind}_pool2d", f"{of} channels_last, 2x2", [x], [{"input": 0}, 2], traffic=traffic)
+      for kind in ("avg", "max") for of, x, traffic in (("8x16x32x32", PICTURES, 5 * 8 * 16 * 1024), ("8x64x28x28 bfloat16", HALVES, 5 * 8 * 32 * 784))),
+    layouts("nn.functional.group_norm", "8x64x28x28 bfloat16 channels_last, 8 groups", [HALVES], [{"input": 0}, 8]),
     layouts("matmul", "64x192 by each of 16x192x36", [tensor(64, 192), tensor(16, 192, 36)], out=16 * 64 * 36, flops=2 * 16 * 64 * 192 * 36),
     layouts("matmul", "256x256x256 int64", [tensor(256, 256, dtype="int64", fill="below:100")] * 2, out=256 * 256),
     layouts("mm", "column of 1536 by row of 512", [tensor(1536, 1), tensor(1, 512)], out=1536 * 512),

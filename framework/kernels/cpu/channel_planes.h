@@ -64,6 +64,25 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
   first += sum_lanes(s[0] + s[1]) + s_rest, second += sum_lanes(t[0] + t[1]) + t_rest;
 }
 
+/// Lines of L numbers side by side, of which every lane has its own center and sums: the sums of the lanes from j on, as many at a time as
+/// `kVectors` registers hold, in which they stay for all rows. Returns the first lane that is left.
+template <int kVectors, class T, class A, class F>
+int64_t lane_sums(const A* center, const T* x, const T* g, int64_t L, int64_t j, int64_t rows, A* first, A* second, F&& f) {
+  using V = Vec<A>;
+  constexpr int w = V::size;
+  for (; j + kVectors * w <= L; j += kVectors * w) {
+    V k[kVectors], s[kVectors], t[kVectors];
+    for (int v = 0; v < kVectors; v++) k[v] = V::load(center + j + v * w), s[v] = V(0), t[v] = V(0);
+    for (int64_t i = 0; i < rows; i++)
+      for (int v = 0; v < kVectors; v++) {
+        const int64_t at = i * L + j + v * w;
+        f(k[v], vector_of<A>(x + at), vector_of<A>(g + at), s[v], t[v]);
+      }
+    for (int v = 0; v < kVectors; v++) s[v].store(first + j + v * w), t[v].store(second + j + v * w);
+  }
+  return j;
+}
+
 /// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
 template <class T, class A, class F>
 void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, const T* g, Scratch<double>& first,
@@ -89,18 +108,21 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
   Shares shares;
   parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
     Scratch<double> total(size_t(2 * C), 0.0);
-    Scratch<A> block(2 * L), bx(L), bg(L);
+    Scratch<A> block(2 * L);
+    A *s = block.data(), *t = s + L;
+    const A* k = centers.data();
     for (int64_t r = b; r < e; r += kRows) {
-      std::fill(block.begin(), block.end(), A(0));
-      A *s = block.data(), *t = s + L;
-      const A* k = centers.data();
-      for (int64_t i = r; i < std::min(r + kRows, e); i++) {
-        const int64_t n = std::min(L, p.outer * C - i * L);
-        const A *px = widen<T, A>(x + i * L, bx.data(), n), *pg = g ? widen<T, A>(g + i * L, bg.data(), n) : px;
-#pragma omp simd
-        for (int64_t j = 0; j < n; j++) f(k[j], px[j], pg[j], s[j], t[j]);
+      const int64_t end = std::min(r + kRows, e), rows = std::min(end, p.outer * C / L) - r;  // but for the last line, which may be shorter
+      const T *px = x + r * L, *pg = g ? g + r * L : px;
+      int64_t j = lane_sums<4>(k, px, pg, L, 0, rows, s, t, f);
+      j = lane_sums<1>(k, px, pg, L, j, rows, s, t, f);
+      auto single = [&](int64_t lane, int64_t at) { f(k[lane], A(px[at]), A(pg[at]), s[lane], t[lane]); };
+      for (; j < L; j++) {
+        s[j] = t[j] = 0;
+        for (int64_t i = 0; i < rows; i++) single(j, i * L + j);
       }
-      for (int64_t j = 0; j < L; j += C)
+      for (int64_t at = rows * L; at < std::min(p.outer * C, end * L) - r * L; at++) single(at - rows * L, at);
+      for (j = 0; j < L; j += C)
         for (int64_t c = 0; c < C; c++) total[c] += s[j + c], total[C + c] += t[j + c];
     }
     shares.add(b, std::move(total));

@@ -27,6 +27,12 @@ struct Spans {
     for (const Span& z : axes[0])
       for (const Span& y : axes[1]) rows.emplace_back(z, y);
   }
+  /// Whether a window's columns are added up anew for each output, not once for all that share them.
+  bool overlap_little(const Planes& p) const {
+    int64_t taps = 0;
+    for (const Span& x : columns) taps += x.end - x.begin;
+    return taps <= 2 * p.in[2] + p.out[2];
+  }
 };
 
 // Windows clipped to the input; the divisor counts padding, does not, or is a given number.
@@ -139,6 +145,32 @@ template <class T> void average_columns(const OutputRow& row, const T* src, Acc<
   });
   average(line);
 }
+// Channels side by side that fill registers, in which the sums of a window stay: of every output column, in the order of its rows. T is a floating type.
+template <class T> void average_registers(const OutputRow& row, const T* src, T* dst) {
+  using A = Acc<T>;
+  using V = Vec<A>;
+  const int64_t lanes = row.p.lanes;
+  for (const Span& x : row.columns) {
+    const double divisor = row.divisor(x);
+    const bool exact = double(A(divisor)) == divisor;  // a quotient of floats in double precision rounds to the same float
+    auto average = [&]<int kVectors>(std::integral_constant<int, kVectors>, int64_t lane) {
+      V sum[kVectors];
+      for (V& s : sum) s = V(0);
+      row.for_input_rows([&](int64_t at) {
+        for (const T *p = src + (at + x.begin) * lanes + lane, *end = p + (x.end - x.begin) * lanes; p != end; p += lanes)
+          for (int v = 0; v < kVectors; v++) sum[v] = sum[v] + vector_of<A>(p + v * V::size);
+      });
+      A some[kVectors * V::size], *mean = target<T, A>(dst + lane, some);
+      for (int v = 0; v < kVectors; v++) (exact ? sum[v] / V(A(divisor)) : sum[v]).store(mean + v * V::size);
+      if (!exact) divide<T>(mean, divisor, kVectors * V::size);
+      narrow<T, A>(dst + lane, mean, kVectors * V::size);
+    };
+    int64_t lane = 0;
+    for (; lane + 4 * V::size <= lanes; lane += 4 * V::size) average(std::integral_constant<int, 4>{}, lane);
+    for (; lane < lanes; lane += V::size) average(std::integral_constant<int, 1>{}, std::min(lane, lanes - V::size));  // the last ones again
+    dst += lanes;
+  }
+}
 // The same where channels are dense: a line holds those of all columns.
 template <class T> void average_channels(const OutputRow& row, const T* src, Acc<T>* line, Scratch<Wide<T>>& run, T* dst) {
   const int64_t lanes = row.p.lanes, first = row.columns.front().begin * lanes, width = row.columns.back().end * lanes - first;
@@ -167,6 +199,7 @@ template <class SpansOf> void average(const Tensor& input, const Tensor& out, bo
   Spans spans = spans_of(p);
   int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, work = std::max(p.in_area * p.lanes / rows, width);
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    const bool in_registers = !std::is_integral_v<T> && p.lanes >= Vec<Acc<T>>::size && spans.overlap_little(p);
     parallel_for(p.count * rows, kGrain / std::max<int64_t>(work, 1), [&](int64_t b, int64_t e) {
       Scratch<Acc<T>> sums((p.in[2] + p.out[2]) * p.lanes, 0);
       Scratch<Wide<T>> run;
@@ -176,7 +209,8 @@ template <class SpansOf> void average(const Tensor& input, const Tensor& out, bo
         const T* src = x.data<T>() + plane * p.in_area * p.lanes;
         T* dst = out.data<T>() + i * width;
         if (p.lanes == 1) average_columns(row, src, sums.data(), run, dst);
-        else average_channels(row, src, sums.data(), run, dst);
+        else if (!in_registers) average_channels(row, src, sums.data(), run, dst);
+        else if constexpr (!std::is_integral_v<T>) average_registers(row, src, dst);
       }
     });
   });

@@ -73,9 +73,8 @@ template <class T> void largest_of_plane(const Sizes& sizes, const T* plane, Scr
 }
 
 // The same where channels are dense, side by side.
-template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels, const T* picture, Scratch<Wide<T>>& buffer, T* most, int64_t* place) {
+template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels, const T* picture, T* most, int64_t* place) {
   using A = pool::Acc<T>;
-  const Wide<T>* numbers = widened(picture, buffer, sizes.area * channels);
   pool::Best<A> best;
   sizes.each([&](int64_t o, Span d, Span h, Span w) {
     for (int64_t c = 0; c < channels; c += pool::kLanes) {
@@ -83,14 +82,14 @@ template <class T> void largest_of_channels(const Sizes& sizes, int64_t channels
       auto each_tap = [&](auto&& f) {
         for (int64_t i = d.begin; i < d.end; i++)
           for (int64_t j = h.begin; j < h.end; j++)
-            for (int64_t k = w.begin, at = (i * sizes.from[1] + j) * sizes.from[2] + k; k < w.end; k++, at++) f(numbers + at * channels + c, at);
+            for (int64_t k = w.begin, at = (i * sizes.from[1] + j) * sizes.from[2] + k; k < w.end; k++, at++) f(picture + at * channels + c, at);
       };
       best.clear();
       if constexpr (std::is_same_v<Wide<T>, float>)
-        if (m >= Vec<float>::size) pool::best_of_registers(0, m, best, each_tap);
+        if (m >= Vec<float>::size) pool::best_of_many(m, 0, best, each_tap);
       if (std::any_of(best.index, best.index + m, [](int32_t at) { return at < 0; })) {  // too few channels, or nothing above the lowest number
         best.clear();
-        each_tap([&](const Wide<T>* from, int64_t at) { pool::keep_larger(from, std::integral_constant<int64_t, 1>{}, int32_t(at), 0, 0, m, best); });
+        each_tap([&](const T* from, int64_t at) { pool::keep_larger(from, std::integral_constant<int64_t, 1>{}, int32_t(at), 0, 0, m, best); });
       }
       convert(dtype_of<A>(), best.value, 1, dtype_of<T>(), most + o * channels + c, 1, m);
       std::copy_n(best.index, m, place + o * channels + c);
@@ -113,7 +112,7 @@ void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
           const T* from = x.data<T>() + p * sizes.area * lanes;
           T* most = out[0].data<T>() + p * sizes.results * lanes;
           int64_t* place = out[1].data<int64_t>() + p * sizes.results * lanes;
-          if (last) largest_of_channels(sizes, channels, from, buffer, most, place);
+          if (last) largest_of_channels(sizes, channels, from, most, place);
           else largest_of_plane(sizes, from, buffer, most, place);
         }
       });

@@ -44,8 +44,13 @@ template <class T> class InputRows {
   struct Row {
     const Wide<T>* numbers;
     int64_t at;
+    const T* stored;
   };
-  InputRows(const Planes& p, const Window& w) : p_(p), w_(w), rows_(size_t(w.k[0] * w.k[1])), buffers_(kWidened<T> ? rows_.size() : 0) {}
+  /// Whether the channels side by side fill registers, which load the stored numbers: then `numbers` are not set.
+  const bool in_registers;
+  InputRows(const Planes& p, const Window& w)
+      : in_registers(std::is_same_v<Wide<T>, float> && p.lanes >= Vec<float>::size), p_(p), w_(w), rows_(size_t(w.k[0] * w.k[1])),
+        buffers_(kWidened<T> && !in_registers ? rows_.size() : 0) {}
   void look_under(const T* plane, int64_t row) {
     count_ = 0;
     const int64_t z0 = row / p_.out[1] * w_.s[0] - w_.p[0], y0 = row % p_.out[1] * w_.s[1] - w_.p[1];
@@ -55,8 +60,7 @@ template <class T> class InputRows {
         if (z < 0 || z >= p_.in[0] || y < 0 || y >= p_.in[1]) continue;
         const int64_t at = (z * p_.in[1] + y) * p_.in[2];
         const T* const numbers = plane + at * p_.lanes;
-        if constexpr (kWidened<T>) rows_[count_] = {widened(numbers, buffers_[count_], p_.in[2] * p_.lanes), at};
-        else rows_[count_] = {numbers, at};
+        rows_[count_] = {in_registers ? nullptr : widened(numbers, buffers_[kWidened<T> ? count_ : 0], p_.in[2] * p_.lanes), at, numbers};
         count_++;
       }
   }
@@ -118,25 +122,40 @@ void best_of_channels(const Planes& p, const Window& w, const InputRows<T>& rows
     for (int64_t c = 0; c < w.k[2]; c++) {
       int64_t at = x * w.s[2] + c * w.d[2] - w.p[2];
       if (at < 0 || at >= p.in[2]) continue;
-      keep_larger(row.numbers + at * p.lanes + lane - first, std::integral_constant<int64_t, 1>{}, int32_t(row.at + at), 0, first, first + m, best);
+      const int64_t from = at * p.lanes + lane - first;
+      auto keep = [&](const auto* numbers) {
+        keep_larger(numbers + from, std::integral_constant<int64_t, 1>{}, int32_t(row.at + at), 0, first, first + m, best);
+      };
+      rows.in_registers ? keep(row.stored) : keep(row.numbers);
     }
 }
-// m channels of floats that fill registers, in which their largest numbers stay: lanes from `first` on. `each_tap` calls its argument with the numbers
-// of a place and its position, for every place under the window. Windows of nothing above the lowest number keep no position.
-template <class Taps> void best_of_registers(int64_t first, int64_t m, Best<float>& best, Taps&& each_tap) {
+// Channels of floats that fill registers, in which their largest numbers stay: `kVectors` registers of lanes, to `best` from `first` on. `each_tap` calls
+// its argument with the numbers of a place and its position, for every place under the window. Windows of nothing above the lowest number keep no position.
+template <int kVectors, class Taps> void best_of_registers(int64_t lane, int64_t first, Best<float>& best, Taps&& each_tap) {
   using V = Vec<float>;
   using I = Vec<int32_t>;
-  for (int64_t l = 0; l < m; l += V::size) {
-    const int64_t b = std::min(l, m - V::size);  // the last ones again, rather than one by one
-    V most(-std::numeric_limits<float>::infinity());
-    I place(-1);
-    each_tap([&](const float* numbers, int64_t at) {
-      const V v = V::load(numbers + b);
-      const auto better = (v > most) | (v != v);
-      most = where(better, v, most);
-      place = where(Mask<int32_t>{better.v}, I(int32_t(at)), place);
-    });
-    most.store(best.value + first + b), place.store(best.index + first + b);
+  V most[kVectors];
+  I place[kVectors];
+  for (int i = 0; i < kVectors; i++) most[i] = V(-std::numeric_limits<float>::infinity()), place[i] = I(-1);
+  each_tap([&](const auto* numbers, int64_t at) {
+    const I here = I(int32_t(at));
+    for (int i = 0; i < kVectors; i++) {
+      const V v = vector_of<float>(numbers + lane + i * V::size);
+      const auto better = (v > most[i]) | (v != v);
+      most[i] = where(better, v, most[i]);
+      place[i] = where(Mask<int32_t>{better.v}, here, place[i]);
+    }
+  });
+  for (int i = 0; i < kVectors; i++) most[i].store(best.value + first + i * V::size), place[i].store(best.index + first + i * V::size);
+}
+// The same of n channels.
+template <class Taps> void best_of_many(int64_t n, int64_t first, Best<float>& best, Taps&& each_tap) {
+  constexpr int w = Vec<float>::size;
+  int64_t l = 0;
+  for (; l + 4 * w <= n; l += 4 * w) best_of_registers<4>(l, first + l, best, each_tap);
+  for (; l < n; l += w) {
+    const int64_t lane = std::min(l, n - w);  // the last ones again, rather than one by one
+    best_of_registers<1>(lane, first + lane, best, each_tap);
   }
 }
 
@@ -161,27 +180,28 @@ template <class T, class A> void fill_empty_windows(const Planes& p, const Windo
 
 // Numbers [at, at + m) of an output row: some columns of the row, some channels of one column, or all channels of some.
 template <class T, class A> void best_of_block(const Planes& p, const Window& w, const InputRows<T>& rows, int64_t at, int64_t m, Best<A>& best) {
-  best.clear();
   if (p.lanes == 1) {
+    best.clear();
     if (p.out[2] <= kFew) {
       if (best_of_few(p, w, rows, m, best)) return;
       best.clear();
     }
     return best_of_columns(p, w, rows, at, m, best);
   }
-  if constexpr (std::is_same_v<A, float> && std::is_same_v<Wide<T>, float>)
-    if (p.lanes >= Vec<float>::size && m >= Vec<float>::size) {
+  if constexpr (std::is_same_v<Wide<T>, float>)
+    if (rows.in_registers && m >= Vec<float>::size) {
       for (int64_t l = 0, n; l < m; l += n) {
         n = std::min(m, p.lanes);
-        best_of_registers(l, n, best, [&](auto&& f) {
+        best_of_many(n, l, best, [&](auto&& f) {
           const int64_t x = (at + l) / p.lanes * w.s[2] - w.p[2], lane = at % p.lanes;
           for (const auto& row : rows)
             for (int64_t c = 0, k = x; c < w.k[2]; c++, k += w.d[2])
-              if (k >= 0 && k < p.in[2]) f(row.numbers + k * p.lanes + lane, row.at + k);
+              if (k >= 0 && k < p.in[2]) f(row.stored + k * p.lanes + lane, row.at + k);
         });
       }
       return;
     }
+  best.clear();
   for (int64_t l = 0, n; l < m; l += n) {
     n = std::min(m, p.lanes);
     best_of_channels(p, w, rows, (at + l) / p.lanes, at % p.lanes, l, n, best);

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "framework/core/tensor.h"
-#include "framework/kernels/cpu/halves.h"
 #include "framework/kernels/cpu/vec_complex.h"
+#include "framework/kernels/cpu/widths.h"
 #include "framework/ops/reduce.h"
 
 namespace weir {
@@ -93,13 +93,6 @@ template <class T> struct SmallestOf {
 template <class Of, class V> V lifted(V x) {
   if constexpr (requires { Of::lift(x); }) return Of::lift(x);
   else return x;
-}
-
-/// A register of numbers of a narrower type, or of its own.
-template <class T, class From> Vec<T> vector_of(const From* p) {
-  if constexpr (std::is_same_v<T, From>) return Vec<T>::load(p);
-  else if constexpr (std::is_same_v<From, bool>) return Vec<T>::load(reinterpret_cast<const T*>(p));
-  else return widened(p);
 }
 
 // The larger or smaller one, in one instruction that passes NaN over: whether there is any is found beside it, in half the time.

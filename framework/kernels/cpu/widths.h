@@ -1,16 +1,30 @@
-// Lines of numbers in the type that computes with them: half precision converts by the line, since single numbers do so slowly.
+// Numbers in the type that computes with them, by registers and by lines: single numbers in half precision convert slowly.
 #pragma once
 #include <type_traits>
 
 #include "framework/core/scratch.h"
+#include "framework/kernels/cpu/halves.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
 namespace WEIR_ISA {
 
+/// Whether numbers of type T are computed with as floats.
+template <class T> constexpr bool kWidened = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T> using Wide = std::conditional_t<kWidened<T>, float, T>;
+
 /// Numbers of type T as the compute type A: the memory itself, or a converted copy in `buffer`.
 template <class T, class A> const A* widen(const T* p, A* buffer, int64_t n) {
   if constexpr (std::is_same_v<T, A>) return p;
+#ifdef __AVX2__  // here, since for lines of a few registers a call takes as long
+  if constexpr (kWidened<T> && std::is_same_v<A, float>) {
+    constexpr int w = Vec<float>::size;
+    int64_t i = 0;
+    for (; i + w <= n; i += w) widened(p + i).store(buffer + i);
+    for (; i < n; i++) buffer[i] = float(p[i]);
+    return buffer;
+  }
+#endif
   convert(dtype_of<T>(), p, 1, dtype_of<A>(), buffer, 1, n);
   return buffer;
 }
@@ -20,12 +34,35 @@ template <class T, class A> A* target(T* p, A* buffer) {
   else return buffer;
 }
 template <class T, class A> void narrow(T* p, const A* buffer, int64_t n) {
-  if constexpr (!std::is_same_v<T, A>) convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
+  if constexpr (std::is_same_v<T, A>) return;
+#ifdef __AVX2__
+  if constexpr (kWidened<T> && std::is_same_v<A, float>) {
+    constexpr int w = Vec<float>::size;
+    int64_t i = 0;
+    for (; i + 2 * w <= n; i += 2 * w) narrow(Vec<float>::load(buffer + i), Vec<float>::load(buffer + i + w), p + i);
+    for (; i < n; i++) p[i] = T(buffer[i]);
+    return;
+  }
+#endif
+  convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
 }
 
-/// Whether numbers of type T are computed with as floats.
-template <class T> constexpr bool kWidened = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-template <class T> using Wide = std::conditional_t<kWidened<T>, float, T>;
+/// A register of numbers of a narrower type, or of its own. Truths count as bytes.
+template <class T, class From> Vec<T> vector_of(const From* p) {
+  if constexpr (std::is_same_v<T, From>) {
+    return Vec<T>::load(p);
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return Vec<T>::load(reinterpret_cast<const T*>(p));
+  } else if constexpr (std::is_same_v<T, double>) {
+    typedef float Floats __attribute__((vector_size(sizeof(float) * Vec<double>::size)));
+    Floats x;
+    if constexpr (std::is_same_v<From, float>) std::memcpy(&x, p, sizeof x);
+    else for (int i = 0; i < Vec<double>::size; i++) x[i] = float(p[i]);
+    return Vec<double>(__builtin_convertvector(x, Vec<double>::V));
+  } else {
+    return widened(p);
+  }
+}
 
 /// n numbers as `Wide`: the memory itself, or a copy in `buffer`, which grows as it must.
 template <class T> const Wide<T>* widened(const T* p, Scratch<Wide<T>>& buffer, int64_t n) {

@@ -68,3 +68,12 @@ def test_channels_last_of_every_width(channels, dtype, pool):
         options["return_indices"] = True
     tolerance = {torch.float32: 1e-6, torch.float64: 1e-12}.get(dtype, 1e-2)
     assert_same(lambda t, x: getattr(t.nn.functional, pool)(x, size, **options), x.requires_grad_(), order=1, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("window, stride", [(2, 2), (3, 1), (7, 1), ((9, 7), 1)])
+def test_channels_last_windows_that_share_columns_or_do_not(window, stride, dtype):
+    x = torch.randn(2, 20, 9, 12, generator=torch.manual_seed(0)).to(dtype).contiguous(memory_format=torch.channels_last)
+    tolerance = 1e-6 if dtype == torch.float32 else 1e-3
+    for options in ({}, {"count_include_pad": False, "padding": 1}, {"divisor_override": 3}):
+        assert_same(lambda t, x: t.nn.functional.avg_pool2d(x, window, stride, **options), x, rtol=tolerance, atol=tolerance)
