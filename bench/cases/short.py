@@ -19,6 +19,7 @@ CASES = [
     short("any", "20000x3 dim 1", [TRUTHS], out=ROWS, dim=1),
     short("sum", "500x40x3 dim 1", [SETS], out=1500, dim=1),
     short("softmax", "20000x3", [POINTS], dim=1),
+    short("nn.functional.layer_norm", "20000x3", [POINTS], [{"input": 0}, [3]]),
     short("softmax", "20000x10", [SCORES], dim=1),
     short("nn.functional.cross_entropy", "20000x10", [SCORES, CLASS], out=1),
     short("nn.functional.cross_entropy", "20000x10 backward", [tensor(ROWS, 10, requires_grad=True), CLASS], mode="bwd", traffic=3 * ROWS * 40),

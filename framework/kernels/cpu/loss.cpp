@@ -59,9 +59,9 @@ template <class F> void each_run(int64_t targets, F&& f) {
 }
 
 Tensor as_double(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
-int64_t checked(int64_t target, int64_t classes) {
-  check<IndexError>(target >= 0 && target < classes, "nll_loss: Target ", target, " is out of bounds.");
-  return target;
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(int64_t target) { throw IndexError(str("nll_loss: Target ", target, " is out of bounds.")); }
+void check_target(int64_t target, int64_t classes) {
+  if (uint64_t(target) >= uint64_t(classes)) refuse(target);
 }
 
 // Calls f with the dtype as a tag; losses exist for floating types only.
@@ -75,9 +75,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   const Tensor &x = in[0], target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
   const Layout l(x.meta());
   const bool each = op.reduction == "none";
-  struct Part {
-    double sums[4] = {}, totals[4] = {};  // by turns, since each addition waits for the one before it
-  };
+  struct Part { double sum = 0, total = 0; };
   std::vector<Part> parts(size_t((l.targets() + kRun - 1) / kRun));
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     const int64_t *targets = target.data<int64_t>(), ignored = op.ignore_index;
@@ -92,16 +90,16 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
           if (losses) losses[i] = T(0.0f);
           return;
         }
-        checked(t, l.classes);
+        check_target(t, l.classes);
         const double weight = weights ? weights[t] : 1, v = -weight * double(logs[first + t * l.to_class]);
         if (losses) losses[i] = T(float_cast<T>(v));
-        part.sums[i % 4] += v, part.totals[i % 4] += weight;
+        part.sum += v, part.total += weight;
       });
       parts[size_t(run)] = part;
     });
   });
   double sum = 0, total = 0;
-  for (const Part& p : parts) sum += p.sums[0] + p.sums[1] + (p.sums[2] + p.sums[3]), total += p.totals[0] + p.totals[1] + (p.totals[2] + p.totals[3]);
+  for (const Part& p : parts) sum += p.sum, total += p.total;
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
   put(out[1], 0, each ? 0.0 : total);
 }
@@ -121,7 +119,7 @@ void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
       l.each_target(begin, end, [&](int64_t i, int64_t first) {
         const int64_t t = targets[i];
         if (t == ignored) return;
-        checked(t, l.classes);
+        check_target(t, l.classes);
         const double weight = weights ? weights[t] : 1;
         to[first + t * l.to_class] = T(float_cast<T>(-weight * scale * double(g[each ? i : 0])));
       });

@@ -184,6 +184,17 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
 
+// A row of numbers less m, times k, with weights and biases where there are weights.
+template <class A> void normalise_row(const A* p, A* y, int64_t width, A m, A k, const A* weight, const A* bias) {
+  if (!weight) {
+#pragma omp simd
+    for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k + A(0);  // no zero is negative, as with a bias
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * weight[i] + bias[i];
+  }
+}
+
 void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
@@ -193,23 +204,23 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   const int64_t weights = plain ? 0 : width;
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     const Scratch<A> wa = row_of<A>(in[1], weights, A(1)), ba = row_of<A>(in[2], weights, A(0));
+    const int64_t some = std::clamp<int64_t>(kLine / width, 1, kRows);  // rows that are converted at once
     parallel_for(x.numel() / width, kGrain / width, [&](int64_t begin, int64_t end) {
-      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
+      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(some * width);
       Scratch<A> bx(buffered), by(buffered);
-      for (int64_t r = begin; r < end; r++) {
-        const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
-        A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
-        auto [mean, rstd] = row_statistics(p, width, op.eps);
-        const A *pw = wa.data(), *pb = ba.data(), m = mean, k = rstd;
-        if (plain) {
-#pragma omp simd
-          for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k + A(0);  // no zero is negative, as with a bias
-        } else {
-#pragma omp simd
-          for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * pw[i] + pb[i];
+      A means[kRows], scales[kRows];
+      for (int64_t r = begin, rows; r < end; r += rows) {
+        rows = std::min(some, end - r);
+        T* to = out[0].data<T>() + r * width;
+        const A *p = widen<T, A>(x.data<T>() + r * width, bx.data(), rows * width), *pw = wa.data(), *pb = ba.data();
+        A *results = target<T, A>(to, by.data()), *y = results;
+        for (int64_t i = 0; i < rows; i++, p += width, y += width) {
+          const auto [m, k] = row_statistics(p, width, op.eps);
+          normalise_row(p, y, width, m, k, plain ? nullptr : pw, pb);
+          means[i] = m, scales[i] = k;
         }
-        narrow<T, A>(out[0].data<T>() + r * width, y, width);
-        put(out[1], r, m), put(out[2], r, k);
+        narrow<T, A>(to, results, rows * width);
+        put_all(out[1], r, means, rows), put_all(out[2], r, scales, rows);
       }
     });
   });

@@ -8,6 +8,7 @@
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/registers.h"
+#include "framework/kernels/cpu/transpose.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -62,14 +63,16 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
   const int64_t n = axis.n;
   if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
   const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
+  using Item = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   parallel_for(panels, kGrain / 8 / n / kPanel, [&](int64_t b, int64_t e) {
-    T turned[N + 1][kShortLine * kPanel];
+    alignas(64) T turned[N + 1][kShortLine * kPanel], lines[kShortLine * kPanel];
     for (int64_t p = b; p < e; p++) {
       const int64_t first = p * kPanel, columns = std::min(kPanel, axis.outer - first);
-      for (size_t k = 0; k < N; k++)
-        for (int64_t r = 0; r < n; r++) convert_line(in[k], first * n + r, n, turned[k] + r * kPanel, columns);
+      for (size_t k = 0; k < N; k++) turn<Item>(read_line(in[k], first * n, 1, lines, columns * n), n, turned[k], kPanel, columns, n);
       f(turned, turned[N], columns, n);
-      for (int64_t r = 0; r < n; r++) write_line(y, first * n + r, n, turned[N] + r * kPanel, columns);
+      const bool direct = y.dtype() == dtype_of<T>();
+      turn<Item>(turned[N], kPanel, direct ? y.data<T>() + first * n : lines, n, n, columns);
+      if (!direct) write_line(y, first * n, 1, lines, columns * n);
     }
   });
   return true;

@@ -1,5 +1,6 @@
 // Squares of items with rows and columns exchanged, in registers.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -41,6 +42,25 @@ template <class U> void transpose_square(const void* from, int64_t from_row, voi
   }
   for (int64_t j = in_vectors; j < cols; j++)
     for (int64_t i = 0; i < rows; i++) y[i * kSquare + j] = x[j * from_row + i];
+}
+
+// f(row, column) for squares that cover `rows` times `cols` items, the last ones moved back over what is done. False where they do not hold one.
+template <class U, class F> bool each_square(int64_t rows, int64_t cols, F&& f) {
+  constexpr int64_t n = Vec<U>::size;
+  if (rows < n || cols < n) return false;
+  for (int64_t i = 0; i < rows; i += n)
+    for (int64_t j = 0; j < cols; j += n) f(std::min(i, rows - n), std::min(j, cols - n));
+  return true;
+}
+/// to[j * to_row + i] = from[i * from_row + j] of `rows` times `cols` items.
+template <class U> void turn(const void* from, int64_t from_row, void* to, int64_t to_row, int64_t rows, int64_t cols) {
+  const U* x = static_cast<const U*>(from);
+  U* y = static_cast<U*>(to);
+  if (each_square<U>(rows, cols, [&](int64_t i, int64_t j) {
+        transpose_lanes(x + i * from_row + j, from_row, y + j * to_row + i, to_row, std::make_index_sequence<size_t(Vec<U>::size)>());
+      })) return;
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < cols; j++) std::memcpy(y + j * to_row + i, x + i * from_row + j, sizeof(U));
 }
 
 }  // namespace WEIR_ISA
