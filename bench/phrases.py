@@ -156,6 +156,7 @@ DISCRETE = {
     "positive ones": (lambda t, f, x: x[x > 0], TOKENS),
     "places of large ones": (lambda t, f, x: (x > 1).nonzero(), TOKENS),
     "rows by numbers": (lambda t, f, x, i: x[i], (100, 64), whole(5000, below=100)),
+    "axes exchanged": (lambda t, f, p: p[:, [2, 1, 0]], POINTS),
     "nearest five": (lambda t, f, d: d.topk(5, largest=False)[1], distinct(200, 200)),
     "histc": (lambda t, f, x: t.histc(x, 50), (100000,)),
     "bincount": (lambda t, f, i: t.bincount(i, minlength=100), whole(100000, below=100)),

@@ -83,6 +83,8 @@ template <class F> Scratch<int64_t> checked_indices(const Tensor& index, int64_t
 // f(bytes), which of short rows the compiler knows.
 template <class F> void by_row_bytes(int64_t bytes, F&& f) {
   switch (bytes) {
+    case 1: return f(std::integral_constant<int64_t, 1>{});
+    case 2: return f(std::integral_constant<int64_t, 2>{});
     case 4: return f(std::integral_constant<int64_t, 4>{});
     case 8: return f(std::integral_constant<int64_t, 8>{});
     case 12: return f(std::integral_constant<int64_t, 12>{});
@@ -253,6 +255,19 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
   if (lead > 0 && width == 1 && std::abs(outer_x.back()) < std::abs(x.strides()[k - 1])) return index_across(x, indices, lead, y);
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
+  const int64_t apart_x = spacing(outer, outer_x) * item, apart_y = spacing(outer, outer_y) * item;
+  if (lead > 0 && rows <= kRows && block && step && apart_x && apart_y) {  // the same few places of everything that repeats
+    int64_t offsets[kRows];
+    row_offsets(x, indices, 0, rows, offsets);
+    return by_row_bytes(width * item, [&](auto bytes) {
+      parallel_for(repeats, kGrain / (rows * std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
+        const std::byte* from = x.raw() + b * apart_x;
+        std::byte* to = y.raw() + b * apart_y;
+        for (int64_t r = b; r < e; r++, from += apart_x, to += apart_y)
+          for (int64_t i = 0; i < rows; i++) std::memcpy(to + i * step * item, from + offsets[i] * item, size_t(bytes));
+      });
+    });
+  }
   parallel_for(rows * std::max<int64_t>(repeats, 1), kGrain / std::max<int64_t>(width, 4), [&](int64_t b, int64_t e) {
     int64_t offsets[kRows];
     for (int64_t p = b, n; p < e; p += n) {

@@ -127,3 +127,17 @@ def test_the_last_axis_of_what_is_permuted(shape):
             assert tuple(ours.stride()) == tuple(theirs.stride())
     with pytest.raises(IndexError):
         to_weir(x).permute(1, 2, 0)[..., to_weir(i + shape[0])]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "complex128"])
+def test_a_few_places_of_everything_that_repeats(dtype):
+    x = np.random.default_rng(0).integers(0, 9, (5, 6, 4, 3)).astype(dtype)
+    for theirs, ours in ((torch.from_numpy(x), weir.from_numpy(x)),
+                         (torch.from_numpy(x).transpose(0, 3), weir.from_numpy(x).transpose(0, 3)),
+                         (torch.from_numpy(x)[1:, ::2], weir.from_numpy(x)[1:, ::2]),
+                         (torch.from_numpy(x[:1]).expand(7, 6, 4, 3), weir.from_numpy(x[:1]).expand(7, 6, 4, 3))):
+        for index in ((..., [2, 1, 0, -1]), (slice(None), [0, 2]), (slice(None), slice(None), [[3], [1]]), (slice(None), [0, 1], [1, 2]), (..., [0, 1], [[1], [2]])):
+            a, b = theirs[index], ours[index]
+            assert a.stride() == b.stride() and a.tolist() == b.tolist()
+    with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 0 with size 6"):
+        weir.from_numpy(x)[:, [0, 9]]
