@@ -239,6 +239,15 @@ template <> struct TwiceAsWide<uint16_t> { using type = uint32_t; };
 // twice the width, first every other and then the rest.
 template <std::integral T> Vec<T> whole_quotient(Vec<T> a, Vec<T> b) {
   if constexpr (sizeof(T) == 8) {
+    // Numbers of up to 51 bits are the last digits of doubles beside 1.5 * 2^52, which a vector divides in a third of the time.
+    using D = typename Vec<double>::V;
+    constexpr int64_t bits = 0x4338000000000000, limit = int64_t(1) << 51;
+    constexpr double magic = 0x1.8p52;
+    const auto far = ((a.v + limit) | (b.v + limit)) & -(2 * limit);
+    if (!lanes::any(Mask<T>{far != 0})) {
+      const Vec<double> q = trunc(Vec<double>(((D)(a.v + bits) - magic) / ((D)(b.v + bits) - magic)));
+      return Vec<T>((typename Vec<T>::V)(q.v + magic) - bits);
+    }
     return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(-uint64_t(x)) : x / y; });
   } else if constexpr (sizeof(T) == 4) {
     constexpr int n = Vec<double>::size;

@@ -138,3 +138,15 @@ def test_exp_is_rounded_to_the_nearest_number_but_for_a_few():
     exact = x.double().exp()
     off = (weir.exp(to_weir(x)).double().numpy() != exact.float().double().numpy()).mean()
     assert off < 0.03
+
+
+def test_quotients_of_long_whole_numbers():
+    edges = [1, 2, 3, 7, 2**31, 2**51 - 1, 2**51, 2**51 + 1, 2**53 + 1, 2**62 + 3, 2**63 - 1]
+    numbers = edges + [-n for n in edges] + [n * 1000 - 1 for n in edges[:5]]
+    a, b = ([n for n in numbers for _ in numbers], numbers * len(numbers))
+    x, y = weir.tensor(a), weir.tensor(b)
+    floors, rests = [p // q for p, q in zip(a, b)], [p % q for p, q in zip(a, b)]
+    assert (x // y).tolist() == floors and (x % y).tolist() == rests
+    assert x.div(y, rounding_mode="trunc").tolist() == [f + (f < 0 and r != 0) for f, r in zip(floors, rests)]
+    assert x.fmod(y).tolist() == [r - q * (r != 0 and (p < 0) != (q < 0)) for p, q, r in zip(a, b, rests)]
+    assert [(x[:4] // n).tolist() for n in (-1, 3)] == [[p // n for p in a[:4]] for n in (-1, 3)]
