@@ -33,11 +33,13 @@ class Reducer {
     if (rows_are_narrow()) return over_narrow_rows(out);
     const int64_t across = plan_.kept.inner_stride(), along = plan_.reduced.n ? plan_.reduced.inner_stride() : 1;
     const bool dense = across && (across < along || along == 0);
+    const bool side_by_side = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1;
+    if (side_by_side && m < Vec<T>::size) return over_short_lines(out, n, m);
     const bool brief = m < (direct_ && plan_.reduced.inner_stride() == 1 ? Vec<T>::size : kBrief);
     bool columns = plan_.kept.n && plan_.kept.inner_size() >= 8 && (dense || brief);
     int64_t grain = kGrain / std::max<int64_t>(m, 1);
     if (columns) return parallel_for(n, std::max<int64_t>(grain, Vec<T>::size), [&](int64_t b, int64_t e) { over_columns(out, b, e); });
-    bool lines = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1 && m <= kBlock;
+    const bool lines = side_by_side && m <= kBlock;
     parallel_for(n, grain, [&](int64_t b, int64_t e) {
       if (lines) return over_lines(out, b, e);
       for (int64_t i = b; i < e; i++) out[i] = Result(over_run(plan_.kept.offset(i), 0, m));
@@ -80,6 +82,25 @@ class Reducer {
   void over_lines(Result* out, int64_t b, int64_t e) const {
     const From* line = x_.data<From>();
     for (int64_t i = b; i < e; i++) out[i] = reduce_block<T, Of>(line + i * plan_.kept.inner_stride(), plan_.reduced.count);
+  }
+
+  // Of fewer numbers than fill a register, joined one after the other. Of the usual lengths the compiler knows how many.
+  void over_short_lines(Result* out, int64_t n, int64_t m) const {
+    auto run = [&](auto length) {
+      parallel_for(n, kGrain / m, [&](int64_t b, int64_t e) {
+        const int64_t apart = plan_.kept.inner_stride();
+        const From* p = x_.data<From>() + b * apart;
+        for (int64_t i = b; i < e; i++, p += apart) {
+          T total = Of<T>::start;
+          for (int64_t k = 0; k < length; k++) total = Of<T>::join(total, lifted<Of<T>>(T(p[k])));
+          out[i] = Result(total);
+        }
+      });
+    };
+    if (m == 2) run(std::integral_constant<int64_t, 2>{});
+    else if (m == 3) run(std::integral_constant<int64_t, 3>{});
+    else if (m == 4) run(std::integral_constant<int64_t, 4>{});
+    else run(m);
   }
 
   // One result: the threads share the elements.
