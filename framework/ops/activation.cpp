@@ -42,7 +42,9 @@ Meta Hardtanh::infer(Inputs in) const {
   const DType t = in[0].dtype();
   check(t != DType::boolean, "hardtanh: Bool inputs are not supported");
   check(t != DType::uint8 || (min_val > -1 && max_val > -1), "hardtanh: cannot be done on an unsigned type with negative limits, got ", min_val, " and ", max_val);
-  return with_strides(Pointwise::infer(in), in[0]);
+  Hardtanh whole = *this;  // Source: PyTorch, which asks whether whole numbers hold the limits when these are whole
+  if (is_integral(t)) whole.min_val = std::trunc(min_val), whole.max_val = std::trunc(max_val);
+  return with_strides(whole.Pointwise::infer(in), in[0]);
 }
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(0), min_val, max_val)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(0), negative_slope)}; }

@@ -97,7 +97,7 @@ Meta EmbeddingRenorm::infer(Inputs in) const {
   check(in[0].ndim() == 2, "embedding_renorm_: 'self' must be 2-D, got ", in[0].sizes());
   check(is_index(in[1].dtype()), "Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got ",
         name_of(in[1].dtype()), " instead (while checking arguments for embedding_renorm_)");
-  check<NotImplemented>(is_floating(in[0].dtype()), "embedding_renorm_: not implemented for ", name_of(in[0].dtype()));
+  check(in[1].numel() == 0 || is_inexact(in[0].dtype()), "norm(): input dtype should be either floating point or complex. Got ", name_of(in[0].dtype()), " instead.");
   Meta m(in[0].sizes(), in[0].dtype(), in[0].device());
   m.strides = in[0].strides();
   return m;

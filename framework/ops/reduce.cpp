@@ -260,7 +260,8 @@ Tensor Logsumexp::compose(Inputs in) const {
 
 static Meta running_meta(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   wrap_dim(dim, x.ndim(), op);
-  check<NotImplemented>(!dtype || *dtype != DType::boolean, op, ": not implemented for 'bool'");
+  const bool nothing = x.ndim() == 0 || x.numel() == 0;  // to add up, which PyTorch asks first
+  check<NotImplemented>(nothing || !dtype || *dtype != DType::boolean, "\"", op, "_out_cpu\" not implemented for 'Bool'");
   return {x.sizes(), sum_type(dtype, x), x.device()};
 }
 

@@ -28,7 +28,7 @@ DType checked_type(const char* op, Inputs ends, int64_t steps, const std::option
   const bool of_few = into_out && (steps == 0 || (steps == 1 && !is_complex(ends[0].dtype())));  // an end that is not reached has any dtype
   check(!told || !wide || is_complex(*told) || of_few, op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
   check(steps >= 0, op, ": number of steps must be non-negative");
-  check<NotImplemented>(told != DType::boolean || (steps < 2 && !(is_number(ends[0]) && is_number(ends[1]))), op, ": not implemented for Bool");
+  check<NotImplemented>(told != DType::boolean || steps < 2, "\"", op, "_cpu\" not implemented for 'Bool'");
   return told.value_or(usual);
 }
 
@@ -37,6 +37,7 @@ Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
   if (steps == 0) return full_of(Meta(Dims{0}, made, Device{}), Scalar(int64_t(0)));
   for (const Tensor& x : ends.first(steps > 1 ? 2 : 1))
     if (steps > 1 || is_integral(t)) check_written(x, t);
+  if (steps == 1 && is_number(ends[0])) return full_of(Meta(Dims{1}, made, Device{}), as_end(item(ends[0]), is_integral(t)));
   const Tensor& last = ends[steps > 1];  // one step reaches no end
   if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(item(ends[0]), is_integral(t)), as_end(item(last), is_integral(t)), steps, made);
   auto as_tensor = [](const Tensor& x) { return is_number(x) ? full_of(Meta({}, x.dtype(), x.device()), item(x)) : detach(x); };

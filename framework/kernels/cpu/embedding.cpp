@@ -171,21 +171,28 @@ void renorm(const EmbeddingRenorm& op, Inputs in, Outputs out) {
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   for (int64_t& row : rows) row += row < 0 ? n : 0;  // PyTorch selects rows, each distinct number once
-  by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) {
+  auto each = [&]<class T>(TypeTag<T>) {
     for (int64_t row : rows) {
       T* v = out[0].data<T>() + row * out[0].strides()[0];
       double norm = 0;
       for (int64_t k = 0; k < width; k++) {
-        double x = std::abs(double(v[k * step]));
+        double x;
+        if constexpr (kIsComplex<T>) x = std::abs(std::complex<double>(v[k * step]));
+        else x = std::abs(double(v[k * step]));
         if (op.norm_type == INFINITY) norm = std::max(norm, x);
         else if (op.norm_type == 0) norm += x != 0;
         else norm += op.norm_type == 2 ? x * x : op.norm_type == 1 ? x : std::pow(x, op.norm_type);
       }
       if (op.norm_type != INFINITY && op.norm_type != 0) norm = op.norm_type == 2 ? std::sqrt(norm) : std::pow(norm, 1 / op.norm_type);
       if (!(norm > op.max_norm)) continue;
-      Wide<T> by = Wide<T>(op.max_norm / (norm + 1e-7));
-      for (int64_t k = 0; k < width; k++) v[k * step] = T(Wide<T>(v[k * step]) * by);
+      const double by = op.max_norm / (norm + 1e-7);
+      for (int64_t k = 0; k < width; k++)
+        if constexpr (kIsComplex<T>) v[k * step] *= typename T::value_type(by);
+        else v[k * step] = T(Wide<T>(v[k * step]) * Wide<T>(by));
     }
+  };
+  visit_dtype(out[0].dtype(), [&]<class T>(TypeTag<T> tag) {
+    if constexpr (!std::is_integral_v<T>) each(tag);
   });
 }
 

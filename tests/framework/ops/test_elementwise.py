@@ -100,6 +100,12 @@ def test_a_bound_of_hardtanh_that_is_nan(bounds, dtype):
     assert_same(lambda t, x: t.nn.functional.hardtanh(x, *bounds), torch.tensor([-2.0, 0.5, 3.0, float("nan"), float("inf")], dtype=dtype, requires_grad=True), order=1)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+@pytest.mark.parametrize("bounds", [(-0.5, 2.5), (-0.9, -0.1), (-1.5, 1.5), (0.5, 300), (-128.5, 127.5)])
+def test_hardtanh_of_whole_numbers_takes_whole_bounds(bounds, dtype):
+    assert_same(lambda t, x: t.nn.functional.hardtanh(x, *bounds), torch.tensor([0, 1, 2, 100], dtype=getattr(torch, dtype)), what=f"{bounds}")
+
+
 @pytest.mark.parametrize("sizes, strides", [((2, 2, 1), (2, 1, 1)), ((2, 1), (1, 1)), ((2, 3), (3, 1)), ((2, 3), (1, 2)), ((2, 3), (6, 2)), ((3, 2), (0, 1)), ((), ()), ((0, 2), (2, 1))])
 def test_strides_of_isinf_of_complex_numbers(sizes, strides):
     made = [t.isinf(t.ones(12, dtype=t.complex64).as_strided(sizes, strides)) for t in (torch, weir)]

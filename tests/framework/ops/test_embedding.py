@@ -82,6 +82,20 @@ def test_renorm_writes_in_place(norm):
     assert_same(lambda t, w, i: (t.embedding_renorm_(w[:, ::2], i, 0.5, norm), w), W.detach(), I)
 
 
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128, torch.int64, torch.bool, torch.float64])
+def test_renorm_of_other_numbers(dtype):
+    w = torch.tensor([[3, 4, 0], [1, 0, 0], [5, 5, 7]]).to(dtype) * (1j - 2 if dtype.is_complex else 1)
+    for i in ([0, 2, 2], []):  # whole numbers have no norm, which is not asked where nothing is looked up
+        for norm in (1.0, 2.0, 3.0, float("inf")):
+            assert_same(lambda t, w, i, norm=norm: (t.nn.functional.embedding(i, w, max_norm=1.5, norm_type=norm), w), w, torch.tensor(i, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("padding_idx", [0, 1, -1, -4])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_padding_beside_few_rows(rows, padding_idx):
+    assert_same(lambda t, w: t.nn.functional.embedding(t.zeros(0, 2, dtype=t.int64), w, padding_idx=padding_idx), torch.ones(rows, 5))
+
+
 @pytest.mark.parametrize("classes", [-1, 0, 5, 3, -2])
 def test_one_hot(classes):
     for x in (I, I.view(2, 3), I[:0], I[0], torch.tensor([-1]), I.int()):

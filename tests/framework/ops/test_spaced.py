@@ -19,6 +19,9 @@ logspace(2.5, 5, 1, dtype=t.int64)|logspace(2.5, 5, 1, dtype=t.uint8)|logspace(-
 logspace(0, t.tensor(2.0), 3, out=t.empty(3))|logspace(0.5, 3, 4, out=t.empty(4, dtype=t.int64))
 linspace(0, t.tensor(1j), 0, out=t.empty(0, dtype=t.int64))|logspace(0, t.tensor(1j), 0, out=t.empty(0))|linspace(0, 1j, 0, dtype=t.int64)
 linspace(7, t.tensor(1j), 1, out=t.empty(1, dtype=t.int64))|linspace(t.tensor(7), 1j, 1, out=t.empty(1))|logspace(2, 1j, 1, out=t.empty(1))|linspace(1j, 7, 1, out=t.empty(1))
+linspace(0.5, 2, 1, dtype=t.bool)|linspace(0, 2, 1, dtype=t.bool)|linspace(1, 2, 0, dtype=t.bool)|linspace(1.5, t.tensor(2), 1, dtype=t.bool)
+logspace(0.5, 2, 1, dtype=t.bool)|logspace(-400, 2, 1, dtype=t.bool)|logspace(1, 2, 0, dtype=t.bool)|linspace(0.5, 2, 1, out=t.ones(1, dtype=t.bool))
+linspace(2.5, 9, 1, dtype=t.int8)|linspace(300, 9, 1, dtype=t.uint8)|linspace(2.5, 9, 1, dtype=t.complex64)|logspace(2.5, 9, 1, dtype=t.complex64)
 linspace(7, t.tensor(1j), 2, out=t.empty(2))|logspace(2, 1j, 1, out=t.empty(1, dtype=t.int64))""".replace("\n", "|").split("|")
 
 

@@ -20,7 +20,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     """
     if padding_idx is None:
         padding_idx = -1
-    else:
+    elif padding_idx != 0:  # which PyTorch lets pass for no rows, too
         count = weight.size(0)
         if not -count <= padding_idx < count:
             raise AssertionError("Padding_idx must be within num_embeddings")
