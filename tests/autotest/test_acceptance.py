@@ -106,6 +106,6 @@ def test_a_lost_oracle_is_never_by_layout_on_the_subject():
     assert set(cell.states.values()) == {"ORACLE-ERROR"}
 
 
-def test_the_driver_imports_no_framework():
-    probe = "import sys, weir_autotest.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+def test_the_driver_imports_nothing_that_takes_seconds():
+    probe = "import sys, weir_autotest.cli; sys.exit(not sys.modules.keys().isdisjoint(('torch', 'weir', 'scipy.stats')))"
     assert subprocess.run([sys.executable, "-c", probe]).returncode == 0

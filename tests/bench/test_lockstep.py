@@ -117,8 +117,8 @@ def test_export_and_list(tmp_path):
     assert weir_bench("list", "--group", "norm").stdout.count("\n") == 16
 
 
-def test_importing_the_tool_loads_no_framework():
-    code = "import sys, weir_bench.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+def test_importing_the_tool_loads_nothing_that_takes_seconds():
+    code = "import sys, weir_bench.cli; sys.exit(not sys.modules.keys().isdisjoint(('torch', 'weir', 'scipy.stats')))"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
 
 

@@ -35,8 +35,8 @@ def test_usage_errors_exit_with_1():
     assert weir_dlperf("--layout", "other").returncode == 1
 
 
-def test_importing_the_tool_loads_no_framework():
-    code = "import sys, weir_dlperf.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+def test_importing_the_tool_loads_nothing_that_takes_seconds():
+    code = "import sys, weir_dlperf.cli; sys.exit(not sys.modules.keys().isdisjoint(('torch', 'weir', 'scipy.stats')))"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
 
 
