@@ -9,7 +9,7 @@ The same is done, the other way round, for what became faster.
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import stats
+from scipy import special
 from weir_reports.bench_figures import MIN_LAUNCHES, MIN_VALID, CaseFigures, case_figures, log_ratios
 
 from .lockstep import Plan, Session
@@ -90,7 +90,7 @@ def chance(entry: dict) -> tuple[float, float] | None:
     medians = [np.median(launch) for launch in logs]
     spread = np.std(medians, ddof=1) / np.sqrt(len(medians))
     lead = np.mean(medians) / spread if spread else np.sign(np.mean(medians)) * np.inf if np.mean(medians) else 0.0
-    return float(stats.t.cdf(lead, len(medians) - 1)), float(stats.t.sf(lead, len(medians) - 1))
+    return float(special.stdtr(len(medians) - 1, lead)), float(special.stdtr(len(medians) - 1, -lead))
 
 
 def _none_wrong(chances: dict, side: int) -> list[str]:

@@ -1,5 +1,6 @@
 """A pair of oracle and subject: has cases written, judges the subject by them, and doubts both before it charges one."""
 
+import atexit
 import json
 import pickle
 import re
@@ -36,6 +37,25 @@ _CORRUPTED = re.compile(r"SIGABRT.*(free\(\)|malloc|corrupt)")
 _CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}, "vmap": {"vmap"}, "forward": {"forward"}}
 
 
+#: Oracles of lanes that have ended. A later lane of this process takes one over, since importing PyTorch takes seconds: an oracle keeps
+#: nothing of what it was asked but what makes it quicker.
+_idle: list[Worker] = []
+
+
+def _taken_over(oracle: Worker) -> Worker:
+    """An oracle like this one of a lane that has ended, else itself."""
+    found = next((worker for worker in _idle if worker.alike(oracle) and worker.idle), oracle)
+    if found in _idle:
+        _idle.remove(found)
+    return found
+
+
+@atexit.register
+def _end_idle() -> None:
+    while _idle:
+        _idle.pop().stop()
+
+
 class HarnessFailed(Exception):
     """A worker raised where it should have answered: a fault of the harness, which must not pass for anybody's answer."""
 
@@ -53,12 +73,16 @@ class Lane:
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Lane":
+        self.oracle = _taken_over(self.oracle)
         self.oracle.launch()
         self.subject.launch()
         return self
 
     def __exit__(self, *_) -> None:
-        self.oracle.stop()
+        if self.oracle.idle:
+            _idle.append(self.oracle)
+        else:
+            self.oracle.stop()
         self.subject.stop()
 
     def ask(self, *message, timeout: float | None = None):

@@ -30,13 +30,15 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
     started = time.monotonic()
     try:
         with ExitStack() as stack:
-            lanes = [stack.enter_context(Lane(settings)) for _ in range(max(settings.jobs, 1))]
-            state, version = lanes[0].subject.start()
+            first = stack.enter_context(Lane(settings))
+            state, version = first.subject.start()
             if state != "ready":
                 raise UsageError(f"cannot import {settings.subject}: {version}")
-            oracle_version = lanes[0].oracle.start()[1]
-            tasks = tasks_of(lanes[0].universe(), settings)
+            oracle_version = first.oracle.start()[1]
+            tasks = tasks_of(first.universe(), settings)
             on_start(len(tasks))
+            useful = min(settings.jobs, len({overload.kin for overload, _ in tasks}))
+            lanes = [first, *(stack.enter_context(Lane(settings)) for _ in range(useful - 1))]
             scores = share(lanes, tasks, on_score, together=lambda task: task[0].kin)
             return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(tasks) - len(scores))
     except WorkerLost as lost:

@@ -17,8 +17,10 @@ from ..workers import opinfo
 from . import gauge, objects
 from .choices import Choices
 from .expectation import expectation
+from .kept import kept
 
 
+@kept
 def keys(dtype: str) -> list[OpKey]:
     """Every entry that supports the dtype, operations first. Left out: jiterator, which needs a CUDA compiler."""
     kind = getattr(torch, dtype)

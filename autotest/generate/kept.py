@@ -1,6 +1,6 @@
 """Answers of PyTorch's databases, kept from run to run: to import those takes seconds, to read what they once answered nothing.
 
-The files lie in $XDG_CACHE_HOME/weir/samples, by default under ~/.cache, one folder for each version of PyTorch, NumPy and
+The files lie in $XDG_CACHE_HOME/weir/samples, by default under ~/.cache, one folder for each version of PyTorch, NumPy, SciPy and
 the code that writes them. They may be deleted at any time.
 """
 
@@ -8,12 +8,13 @@ import hashlib
 import os
 import pickle
 from functools import lru_cache, wraps
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
 
-_SOURCES = ("samples.py", "objects.py", "vary.py", "../cases/case.py", "../workers/opinfo.py")  # what an answer depends on
+_SOURCES = ("samples.py", "objects.py", "databases.py", "vary.py", "../cases/case.py", "../workers/opinfo.py")  # what an answer depends on
 
 
 def kept(make):
@@ -51,7 +52,7 @@ def _write(path: Path, data: bytes) -> None:
 
 @lru_cache(maxsize=1)
 def _folder() -> Path:
-    known = hashlib.sha256(f"{torch.__version__} {np.__version__}".encode())
+    known = hashlib.sha256(f"{torch.__version__} {np.__version__} {version('scipy')}".encode())
     for source in _SOURCES:
         known.update((Path(__file__).parent / source).read_bytes())
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

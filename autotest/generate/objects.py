@@ -255,6 +255,8 @@ def _options(path: str) -> list:
     return found
 
 
+@lru_cache(maxsize=None)
+@kept
 def _takes_groups(path: str) -> bool:
     """Whether the database says so of an optimizer class: all but LBFGS."""
     from torch.testing._internal.common_optimizers import optim_db

@@ -70,8 +70,8 @@ def main(descriptor: str, gigabytes: str) -> None:
     connection = connect(descriptor)
     limit_memory(int(gigabytes))
     author = Author()
-    # What calls may import is imported once, and not again in every child.
-    importlib.import_module("torch._dynamo" if kept.mostly() else "torch.testing._internal.common_modules")
+    if not kept.mostly():
+        importlib.import_module("torch.testing._internal.common_modules")  # here, where no deadline runs
     requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
                 "rerun": lambda item, more: kind_of(item).reruns(torch, item, more),
                 "expect": expect,
@@ -80,7 +80,7 @@ def main(descriptor: str, gigabytes: str) -> None:
                 "reach": lambda *arguments: reach(author, *arguments),
                 "keys": databases.keys, "samples": samples}
     connection.send(("ready", str(torch.__version__)))
-    in_children(connection, lambda: serve(connection, requests))
+    in_children(connection, lambda: serve(connection, requests), lambda: importlib.import_module("torch._dynamo"))
 
 
 if __name__ == "__main__":

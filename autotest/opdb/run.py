@@ -95,13 +95,14 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
     """
     try:
         with ExitStack() as stack:
-            lanes = [stack.enter_context(Lane(settings)) for _ in range(max(settings.jobs, 1))]
-            state, version = lanes[0].subject.start()
+            first = stack.enter_context(Lane(settings))
+            state, version = first.subject.start()
             if state != "ready":
                 raise UsageError(f"cannot import {settings.subject}: {version}")
-            oracle_version = lanes[0].oracle.start()[1]
-            keys = [key for key in _select(lanes[0].keys(), settings.ops) if tasks.in_shard(str(key), settings.shard)]
+            oracle_version = first.oracle.start()[1]
+            keys = [key for key in _select(first.keys(), settings.ops) if tasks.in_shard(str(key), settings.shard)]
             on_start(len(keys))
+            lanes = [first, *(stack.enter_context(Lane(settings)) for _ in range(min(settings.jobs, len(keys)) - 1))]
             cells = share(lanes, keys, on_cell)
             return Result(settings, version, oracle_version, cells, len(keys) - len(cells))
     except WorkerLost as lost:

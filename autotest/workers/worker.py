@@ -46,6 +46,7 @@ class Worker:
         self._connection: Connection | None = None
         self._errors = None
         self._greeting: tuple | None = None
+        self._owed = 0  # answers to what it was sent
 
     def start(self) -> tuple:
         """Starts the process if none runs; returns its first message."""
@@ -65,12 +66,14 @@ class Worker:
             stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
             env={**os.environ, **self._environment}, start_new_session=True)
         child_end.close()  # so that the child's death closes the pipe
+        self._owed = 1  # its greeting
 
     def send(self, message) -> None:
         """Sends one message, starting the process if need be. Raises WorkerLost."""
         self.start()
         try:
             self._connection.send(message)
+            self._owed += 1
         except OSError:
             raise WorkerLost(self._bury()) from None
 
@@ -79,13 +82,31 @@ class Worker:
         try:
             if self._connection.poll(timeout):
                 answer = self._connection.recv()
+                self._owed -= 1
                 if isinstance(answer, Loss):
+                    self._await_next()
                     raise WorkerLost(self._with_tail(answer.how))
                 return answer
         except (EOFError, OSError):
             raise WorkerLost(self._bury()) from None
         self.stop()
         raise WorkerLost(f"no answer within {timeout:g} s")
+
+    def _await_next(self) -> None:
+        """Waits until another child may do the work of one that died."""
+        if not self._connection.poll(self._start_timeout):
+            self.stop()
+            raise WorkerLost(f"no other child within {self._start_timeout:g} s")
+        self._connection.recv()
+
+    @property
+    def idle(self) -> bool:
+        """Whether the process runs and owes no answer, so that somebody else may ask it."""
+        return self._process is not None and not self._owed and not self._connection.poll() and self._process.poll() is None
+
+    def alike(self, other: "Worker") -> bool:
+        """Whether the other would start the same process."""
+        return (self._command, self._arguments, self._environment) == (other._command, other._arguments, other._environment)
 
     def _bury(self) -> str:
         """Waits for a process whose pipe broke and describes its end."""
@@ -140,12 +161,13 @@ def rest_collector() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
-def in_children(connection: Connection, work) -> None:
+def in_children(connection: Connection, work, prepare) -> None:
     """Calls `work` in a forked child, and again in a fresh one whenever one dies, so that what takes seconds to import is
-    imported once. The driver hears of each death. Returns when `work` has.
+    imported once. `prepare` imports what some of the work needs, once a first child has died; most need none of it, or lose no child.
+    The driver hears of each death, and when the work goes on. Returns when `work` has.
     """
-    rest_collector()
     while True:
+        rest_collector()
         child = os.fork()
         if not child:
             work()
@@ -154,6 +176,8 @@ def in_children(connection: Connection, work) -> None:
         if code == 0:
             return
         connection.send(Loss(_end(code)))
+        prepare()
+        connection.send(None)
 
 
 def connect(descriptor: str) -> Connection:

@@ -75,7 +75,7 @@ def test_float64_has_the_tolerance_of_generated_calls():
 
 
 def test_what_cannot_be_sent_is_not_a_pass():
-    cell, = run(Settings("torch", ops=("to_sparse",))).cells
+    cell, = run(Settings("weir", ops=("to_sparse",))).cells
     assert cell.states["fwd"] == "UNMAPPABLE" and not cell.all_pass
 
 
@@ -97,15 +97,15 @@ def test_a_subject_that_cannot_be_imported_is_a_usage_error():
 
 def test_an_unknown_op_is_a_usage_error():
     with pytest.raises(UsageError, match="no_such_op"):
-        run(Settings("torch", ops=("no_such_op",)))
+        run(Settings("weir", ops=("no_such_op",)))
 
 
 def test_a_lost_oracle_is_never_by_layout_on_the_subject():
-    with Lane(Settings("torch")) as lane:
+    with Lane(Settings("weir")) as lane:
         cell = lane.prepare(OpKey(10**6, "beyond", ""))
     assert set(cell.states.values()) == {"ORACLE-ERROR"}
 
 
-def test_the_driver_imports_no_framework():
-    probe = "import sys, weir_autotest.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+def test_the_driver_imports_nothing_that_takes_seconds():
+    probe = "import sys, weir_autotest.cli; sys.exit(not sys.modules.keys().isdisjoint(('torch', 'weir', 'scipy.stats')))"
     assert subprocess.run([sys.executable, "-c", probe]).returncode == 0

@@ -3,6 +3,7 @@
 import os
 import pickle
 import resource
+import select
 import subprocess
 import sys
 
@@ -111,7 +112,13 @@ def faulty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(faulty):
-    return run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout", "poisson"), cases=80))
+    return run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "exp", "ceil", "floor", "cumsum", "dropout", "poisson"), cases=40))
+
+
+@pytest.fixture(scope="module")
+def refused(faulty):
+    """What came of calls that PyTorch refuses, of which it takes many to have some."""
+    return {score.overload: score for score in run(Settings(faulty, ("float32",), ("mm", "renorm", "cumprod"), cases=200)).scores}
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +149,15 @@ def test_a_right_op_passes_everything_asked(scores):
     assert set(states.values()) <= {"PASS", "UNTESTED"}
 
 
-def test_accepting_what_the_oracle_refuses_is_lenient(scores):
-    assert scores["mm"].states()["error"] == "LENIENT"
-    assert scores["mm"].states()["value"] == "PASS"
+def test_accepting_what_the_oracle_refuses_is_lenient(refused):
+    assert refused["mm"].states()["error"] == "LENIENT"
+    assert refused["mm"].states()["value"] == "PASS"
 
 
-def test_a_call_wrong_in_two_ways_may_be_refused_for_either(faulty):
-    scores = {score.overload: score for score in run(Settings(faulty, ("float32",), ("renorm", "cumprod"), cases=200)).scores}
-    excused = {op: sum(count for (_, kind), count in score.excused.items() if kind == "wrong twice") for op, score in scores.items()}
+def test_a_call_wrong_in_two_ways_may_be_refused_for_either(refused):
+    excused = {op: sum(count for (_, kind), count in score.excused.items() if kind == "wrong twice") for op, score in refused.items()}
     assert excused["renorm"] > 0 and excused["cumprod"] == 0
-    assert scores["cumprod"].states()["error"] == "FAIL"
+    assert refused["cumprod"].states()["error"] == "FAIL"
 
 
 def test_pytorch_agrees_with_itself():
@@ -264,15 +270,10 @@ def test_a_worker_ends_with_its_driver():
     driver = f"import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', {worker!r}], start_new_session=True).pid, flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         pid, ready = process.stdout.readline().strip(), process.stdout.readline().strip()
-        assert ready == "ready" and _runs(pid)
-        process.kill()
-        assert process.stdout.read() == ""  # which lasts until nobody can write there any more
-    assert not _runs(pid)
-
-
-def _runs(pid: str) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as status:
-            return status.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+        assert ready == "ready"
+        end = os.pidfd_open(int(pid))  # fails unless it runs, and can be read from once it does not
+        try:
+            process.kill()
+            assert select.select([end], [], [], 60)[0]
+        finally:
+            os.close(end)

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from weir_autotest.generate import kept, samples
+from weir_autotest.generate import databases, kept, samples
 from weir_autotest.generate.author import Author
 
 
@@ -37,6 +37,13 @@ def test_nothing_is_lost_where_nothing_can_be_written(folder, monkeypatch):
     kept._folder.cache_clear()
     answers: list = []
     assert counted(answers)("add", "float32") == ["add", torch.float32] and not kept.mostly()
+
+
+def test_what_a_database_has_is_told_without_it(folder, monkeypatch):
+    """So a name that is in none is refused at once."""
+    found = databases.keys("float32")
+    monkeypatch.setattr(databases, "_operations", None)
+    assert databases.keys("float32") == found and {key.database for key in found} == {"op", "module", "optimizer"}
 
 
 def test_cases_are_the_same_with_and_without_kept_samples(folder):

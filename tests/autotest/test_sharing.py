@@ -16,12 +16,12 @@ OPS = ("add", "neg", "flip", "mm")
 
 @pytest.fixture(scope="module")
 def whole():
-    return campaign_record(run(Settings("torch", ("float32",), OPS, cases=5)))
+    return campaign_record(run(Settings("weir", ("float32",), OPS, cases=5)))
 
 
 @pytest.fixture(scope="module")
 def parts():
-    return [campaign_record(run(Settings("torch", ("float32",), OPS, cases=5, shard=(part, 2)))) for part in range(2)]
+    return [campaign_record(run(Settings("weir", ("float32",), OPS, cases=5, shard=(part, 2)))) for part in range(2)]
 
 
 def test_every_row_is_in_one_shard():

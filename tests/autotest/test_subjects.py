@@ -53,10 +53,7 @@ def test_what_differentiates_functions_is_right_and_lacks_what_it_lacks(library,
     assert states["permute"]["alias"] == "FAIL"  # a copy, where PyTorch gives a view
 
 
-def test_a_new_subject_runs_and_nothing_fails(tmp_path):
-    def command(*arguments):
-        return subprocess.run([sys.executable, "-m", "weir_autotest", *arguments], cwd=tmp_path, capture_output=True, text=True)
-
+def test_a_new_subject_runs_and_nothing_fails(command):
     assert "numpy_subject.py" in command("new-subject", "numpy").stdout
     assert command("new-subject", "numpy").returncode == 1  # it is there already
     assert command("new-subject", "no name").returncode == 1

@@ -1,8 +1,6 @@
 """Waivers let a fallen cell pass until their day, and say so when they are over or not needed."""
 
 import json
-import subprocess
-import sys
 from datetime import date
 
 import pytest
@@ -44,12 +42,11 @@ def test_what_is_not_a_waiver_file_is_refused(tmp_path, content):
         waivers.load(tmp_path / "w.json")
 
 
-def test_the_gate_reads_waivers(tmp_path):
+def test_the_gate_reads_waivers(command, tmp_path):
     def gate(states, *more):
         cell = dict(zip(("fwd", "bwd", "err"), states)) | {"op": "add", "variant": "", "reason": "why"}
         (tmp_path / "run.json").write_text(json.dumps({"schema": "weir.conformance/v1", "dtype": "float32", "cells": [cell]}))
-        return subprocess.run([sys.executable, "-m", "weir_autotest", "gate", "--baseline", "b.json", "--waivers", "w.json",
-                               "--from", "run.json", *more], cwd=tmp_path, capture_output=True, text=True)
+        return command("gate", "--baseline", "b.json", "--waivers", "w.json", "--from", "run.json", *more)
 
     assert gate(("PASS", "PASS", "N/A"), "--update").returncode == 0
     entry = {**ENTRY, "row": "add", "column": "bwd", "until": "9999-12-31"}

@@ -30,12 +30,14 @@ def test_audit_voids_both_sides(cpu, threads, void):
 
 
 def test_every_case_runs_on_the_control():
-    """Each case of the list is accepted and agrees with itself; big ones would only slow the test."""
-    cases = [c for c in all_cases() if c["bytes"] < 40e6 and c["flops"] < 1e9]
-    assert len(cases) > 75
-    record = Session("torch", "torch", cases, Plan(launches=1, rounds=1, block_ms=0.01)).run()
-    assert {e["state"] for e in record["cases"]} == {"OK"}, [e for e in record["cases"] if e["state"] != "OK"]
-    validate(record)
+    """Each case of the list is accepted and agrees with itself; big ones would only slow the test, as would the import of PyTorch."""
+    cases = [c for c in all_cases() if c["bytes"] < 10e6 and c["flops"] < 1e9]
+    imports = [c for c in cases if c["group"] == "startup"]
+    assert len(cases) > 75 and imports
+    for module, some in (("torch", [c for c in cases if c not in imports]), ("weir", imports)):
+        record = Session(module, module, some, Plan(launches=1, rounds=1, block_ms=0.01)).run()
+        assert {e["state"] for e in record["cases"]} == {"OK"}, [e for e in record["cases"] if e["state"] != "OK"]
+        validate(record)
 
 
 def test_gradients_are_not_those_of_constants():
@@ -117,8 +119,8 @@ def test_export_and_list(tmp_path):
     assert weir_bench("list", "--group", "norm").stdout.count("\n") == 16
 
 
-def test_importing_the_tool_loads_no_framework():
-    code = "import sys, weir_bench.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+def test_importing_the_tool_loads_nothing_that_takes_seconds():
+    code = "import sys, weir_bench.cli; sys.exit(not sys.modules.keys().isdisjoint(('torch', 'weir', 'scipy.stats')))"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
 
 
