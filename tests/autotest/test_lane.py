@@ -1,6 +1,8 @@
 """A lane's processes: the oracle outlives its lane and its own child, and no lane is begun that has nothing to do."""
 
 import os
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +44,15 @@ def test_an_oracle_goes_on_after_the_death_of_its_child():
             with pytest.raises(WorkerLost, match="SIGABRT"):
                 lane.ask("expect", Deadly(), None)
         assert lane.universe() and process(lane) == before
+
+
+def test_the_death_of_an_idle_child_shifts_no_answers():
+    with Lane(SETTINGS) as lane:
+        universe, served = lane.universe(), process(lane)
+        child, = map(int, Path(f"/proc/{served}/task/{served}/children").read_text().split())
+        os.kill(child, signal.SIGKILL)
+        assert lane.oracle._connection.poll(20)  # the news of it
+        assert lane.ask("keys", "float32") != universe == lane.universe() and process(lane) == served
 
 
 @pytest.mark.parametrize("ask, module", [
