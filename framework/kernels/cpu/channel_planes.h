@@ -132,34 +132,43 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
   for (int64_t c = 0; c < C; c++) first[c] += both[c], second[c] += both[C + c];
 }
 
+/// out[k] = f(k, x[k], g[k]) of n numbers; without g, x stands for it.
+template <class T, class A, class F> void map_line(const T* x, const T* g, T* out, int64_t n, F&& f) {
+  if constexpr (std::is_same_v<T, A>) {
+    const T* other = g ? g : x;
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++) out[k] = f(k, x[k], other[k]);
+  } else {
+    constexpr int64_t some = std::is_same_v<A, float> && kVecBytes >= 32 ? 2 * Vec<A>::size : 64;  // as few as stay in registers, where converting is no call
+    A bx[some], bg[some], bo[some];
+    auto part = [&](int64_t i, auto count) {
+      widen<T, A>(x + i, bx, count);
+      if (g) widen<T, A>(g + i, bg, count);
+      const A* other = g ? bg : bx;
+#pragma omp simd
+      for (int64_t k = 0; k < count; k++) bo[k] = f(i + k, bx[k], other[k]);
+      narrow<T, A>(out + i, bo, count);
+    };
+    int64_t i = 0;
+    for (; i + some <= n; i += some) part(i, std::integral_constant<int64_t, some>{});
+    if (i < n) part(i, n - i);
+  }
+}
+
 /// out = f(c, x, g) at every position, where c is one in `along` the planes.
 template <class T, class A, class F> void channel_map(const ChannelPlanes& p, const T* x, const T* g, T* out, F&& f) {
   const int64_t C = p.channels;
   if (p.inner > 1) {
     return parallel_for(p.outer * C, kGrain / p.inner, [&](int64_t b, int64_t e) {
-      A bx[kTile], bg[kTile], bo[kTile];
-      for (int64_t i = b; i < e; i++)
-        for (int64_t j = 0; j < p.inner; j += kTile) {
-          int64_t n = std::min(kTile, p.inner - j), at = i * p.inner + j;
-          const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
-          A* po = target<T, A>(out + at, bo);
-#pragma omp simd
-          for (int64_t k = 0; k < n; k++) po[k] = f(i % C, px[k], pg[k]);
-          narrow<T, A>(out + at, po, n);
-        }
+      for (int64_t i = b; i < e; i++) {
+        const int64_t at = i * p.inner, c = i % C;
+        map_line<T, A>(x + at, g ? g + at : nullptr, out + at, p.inner, [&](int64_t, A v, A h) { return f(c, v, h); });
+      }
     });
   }
   const int64_t L = p.line();
   parallel_for((p.outer * C + L - 1) / L, kGrain / L, [&](int64_t b, int64_t e) {
-    Scratch<A> bx(L), bg(L), bo(L);
-    for (int64_t i = b; i < e; i++) {
-      const int64_t n = std::min(L, p.outer * C - i * L);
-      const A *px = widen<T, A>(x + i * L, bx.data(), n), *pg = g ? widen<T, A>(g + i * L, bg.data(), n) : px;
-      A* po = target<T, A>(out + i * L, bo.data());
-#pragma omp simd
-      for (int64_t j = 0; j < n; j++) po[j] = f(j, px[j], pg[j]);
-      narrow<T, A>(out + i * L, po, n);
-    }
+    for (int64_t i = b; i < e; i++) map_line<T, A>(x + i * L, g ? g + i * L : nullptr, out + i * L, std::min(L, p.outer * C - i * L), f);
   });
 }
 

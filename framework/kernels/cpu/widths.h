@@ -33,7 +33,7 @@ template <class T, class A> A* target(T* p, A* buffer) {
   if constexpr (std::is_same_v<T, A>) return p;
   else return buffer;
 }
-template <class T, class A> void narrow(T* p, const A* buffer, int64_t n) {
+template <class T, class A> [[gnu::always_inline]] inline void narrow(T* p, const A* buffer, int64_t n) {  // of a few numbers, in as few instructions
   if constexpr (std::is_same_v<T, A>) return;
 #ifdef __AVX2__
   if constexpr (kWidened<T> && std::is_same_v<A, float>) {
