@@ -25,7 +25,7 @@ Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dt
   DType t = dtype.value_or(x.dtype());
   warn_of_lost_parts(x.dtype(), t, x.numel());
   // Of nothing PyTorch makes any dtype. Whole numbers, which it casts to before, have no history there, but would have here.
-  const bool nothing = x.numel() == 0 && (is_inexact(t) || !is_differentiated(x));
+  const bool nothing = x.numel() == 0 && (is_inexact(t) || !(is_complex(x.dtype()) || is_differentiated(x)));
   check<NotImplemented>(nothing || is_floating(t), "\"", op, "_lastdim_kernel_impl\" not implemented for '", name_of(t), "'");
   return {x.sizes(), t, x.device()};
 }

@@ -31,8 +31,8 @@ CALLS = {
     "histogram of one by edges": lambda t: t.histogram(t.arange(4).bfloat16(), t.arange(3).bfloat16(), weight=t.arange(4).bfloat16()),
     "histogram of one in a range": lambda t: t.histogram(t.arange(4).half(), 2, range=(0.0, 3.0)),
     **{f"{draw} {at} {n}": lambda t, draw=draw, at=at, n=n: getattr(of(t, COMPLEX, n), draw)(*at) for draw, at in (("random_", (3,)), ("random_", (1, 3))) for n in (0, 1)},
-    **{f"{op} of {x} into {dtype}": lambda t, op=op, x=x, dtype=dtype: getattr(t, op)(of(t, x, 2, 0), 0, dtype=getattr(t, dtype))
-       for op in ("softmax", "log_softmax") for x in ("float32", COMPLEX) for dtype in ("int64", "bool")},
+    **{f"{op} into {dtype}": lambda t, op=op, dtype=dtype: getattr(t, op)(t.ones(2, 0), 0, dtype=getattr(t, dtype))
+       for op in ("softmax", "log_softmax") for dtype in ("int64", "bool")},
     **{f"{op} of {n} into truths": lambda t, op=op, n=n: getattr(t, op)(t.full(n, 2, dtype=t.int32), 0, dtype=t.bool)
        for op in ("cumsum", "cumprod") for n in ((), (0,), (3, 0), (1,), (3,))},
     **{f"{op} of {n} into an out= of truths": lambda t, op=op, n=n: getattr(t, op)(t.full(n, 2), 0, out=of(t, "bool", n))
