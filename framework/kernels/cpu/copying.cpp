@@ -31,9 +31,9 @@ void copy_transposed(const Space& s, int d, int64_t strip_begin, int64_t strip_e
     for (int64_t r = 0; r < rows; r += kSquare) {
       const int64_t nr = std::min(kSquare, rows - r);
       const std::byte* begin = from.data + (f0 + r) * fi;
-      if (from.dtype == to.dtype && ti == 4) transpose_square<uint32_t>(begin, from.strides[in], square, nr, nc);
-      else if (from.dtype == to.dtype && ti == 8) transpose_square<uint64_t>(begin, from.strides[in], square, nr, nc);
-      else if (from.dtype == to.dtype && ti == 2) transpose_square<uint16_t>(begin, from.strides[in], square, nr, nc);
+      if (from.dtype == to.dtype && ti == 4) turn<uint32_t>(begin, from.strides[in], square, kSquare, nc, nr);
+      else if (from.dtype == to.dtype && ti == 8) turn<uint64_t>(begin, from.strides[in], square, kSquare, nc, nr);
+      else if (from.dtype == to.dtype && ti == 2) turn<uint16_t>(begin, from.strides[in], square, kSquare, nc, nr);
       else for (int64_t j = 0; j < nc; j++) run(begin + j * from.strides[in] * fi, 1, square + j * ti, kSquare, nr);
       for (int64_t i = 0; i < nr; i++) std::memcpy(to.data + (t0 + (r + i) * to.strides[d]) * ti, square + i * kSquare * ti, nc * ti);
     }

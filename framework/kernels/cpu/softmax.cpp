@@ -63,6 +63,7 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
   const int64_t n = axis.n;
   if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
   const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
+  const bool direct = y.dtype() == dtype_of<T>();
   using Item = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   parallel_for(panels, kGrain / 8 / n / kPanel, [&](int64_t b, int64_t e) {
     alignas(64) T turned[N + 1][kShortLine * kPanel], lines[kShortLine * kPanel];
@@ -70,7 +71,6 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
       const int64_t first = p * kPanel, columns = std::min(kPanel, axis.outer - first);
       for (size_t k = 0; k < N; k++) turn<Item>(read_line(in[k], first * n, 1, lines, columns * n), n, turned[k], kPanel, columns, n);
       f(turned, turned[N], columns, n);
-      const bool direct = y.dtype() == dtype_of<T>();
       turn<Item>(turned[N], kPanel, direct ? y.data<T>() + first * n : lines, n, n, columns);
       if (!direct) write_line(y, first * n, 1, lines, columns * n);
     }
