@@ -153,7 +153,7 @@ template <class T> void average_registers(const OutputRow& row, const T* src, T*
   for (const Span& x : row.columns) {
     const double divisor = row.divisor(x);
     const bool exact = double(A(divisor)) == divisor;  // a quotient of floats in double precision rounds to the same float
-    auto average = [&]<int kVectors>(std::integral_constant<int, kVectors>, int64_t lane) {
+    for_lanes<A>(lanes, [&]<int kVectors>(std::integral_constant<int, kVectors>, int64_t lane) {
       V sum[kVectors];
       for (V& s : sum) s = V(0);
       row.for_input_rows([&](int64_t at) {
@@ -164,10 +164,7 @@ template <class T> void average_registers(const OutputRow& row, const T* src, T*
       for (int v = 0; v < kVectors; v++) (exact ? sum[v] / V(A(divisor)) : sum[v]).store(mean + v * V::size);
       if (!exact) divide<T>(mean, divisor, kVectors * V::size);
       narrow<T, A>(dst + lane, mean, kVectors * V::size);
-    };
-    int64_t lane = 0;
-    for (; lane + 4 * V::size <= lanes; lane += 4 * V::size) average(std::integral_constant<int, 4>{}, lane);
-    for (; lane < lanes; lane += V::size) average(std::integral_constant<int, 1>{}, std::min(lane, lanes - V::size));  // the last ones again
+    });
     dst += lanes;
   }
 }

@@ -150,13 +150,7 @@ template <int kVectors, class Taps> void best_of_registers(int64_t lane, int64_t
 }
 // The same of n channels.
 template <class Taps> void best_of_many(int64_t n, int64_t first, Best<float>& best, Taps&& each_tap) {
-  constexpr int w = Vec<float>::size;
-  int64_t l = 0;
-  for (; l + 4 * w <= n; l += 4 * w) best_of_registers<4>(l, first + l, best, each_tap);
-  for (; l < n; l += w) {
-    const int64_t lane = std::min(l, n - w);  // the last ones again, rather than one by one
-    best_of_registers<1>(lane, first + lane, best, each_tap);
-  }
+  for_lanes<float>(n, [&](auto registers, int64_t lane) { best_of_registers<registers>(lane, first + lane, best, each_tap); });
 }
 
 // Windows that dilation leads past every element: the lowest number, at PyTorch's index, the first place not before the input,

@@ -51,6 +51,15 @@ template <class T> using Acc = std::conditional_t<std::is_same_v<T, double>, dou
 
 constexpr int64_t kLanes = 64;
 
+/// f(registers as a constant, first lane) for all of n lanes, which fill a register at least: four registers at a time, then single ones, of which the
+/// last has some lanes again, rather than one by one.
+template <class T, class F> void for_lanes(int64_t n, F&& f) {
+  constexpr int64_t w = Vec<T>::size;
+  int64_t lane = 0;
+  for (; lane + 4 * w <= n; lane += 4 * w) f(std::integral_constant<int, 4>{}, lane);
+  for (; lane < n; lane += w) f(std::integral_constant<int, 1>{}, std::min(lane, n - w));
+}
+
 }  // namespace pool
 }  // namespace WEIR_ISA
 }  // namespace weir
