@@ -44,10 +44,11 @@ _idle: list[Worker] = []
 
 def _taken_over(oracle: Worker) -> Worker:
     """An oracle like this one of a lane that has ended, else itself."""
-    found = next((worker for worker in _idle if worker.alike(oracle) and worker.idle), oracle)
-    if found in _idle:
-        _idle.remove(found)
-    return found
+    for worker in _idle:
+        if worker.alike(oracle) and worker.idle:
+            _idle.remove(worker)
+            return worker
+    return oracle
 
 
 @atexit.register

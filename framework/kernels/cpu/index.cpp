@@ -255,8 +255,9 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
   if (lead > 0 && width == 1 && std::abs(outer_x.back()) < std::abs(x.strides()[k - 1])) return index_across(x, indices, lead, y);
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
-  const int64_t apart_x = spacing(outer, outer_x) * item, apart_y = spacing(outer, outer_y) * item;
-  if (lead > 0 && rows <= kRows && block && step && apart_x && apart_y) {  // the same few places of everything that repeats
+  auto apart = [&](const Dims& strides) { return lead > 0 ? spacing(outer, strides) * item : 0; };
+  const int64_t apart_x = apart(outer_x), apart_y = apart(outer_y);
+  if (rows <= kRows && block && step && apart_x && apart_y) {  // the same few places of everything that repeats
     int64_t offsets[kRows];
     row_offsets(x, indices, 0, rows, offsets);
     return by_row_bytes(width * item, [&](auto bytes) {
