@@ -1,24 +1,18 @@
 """Cases nobody picked: every op of PyTorch's own op database, small, in the cache and beyond it, forward and backward.
 
 A sample of the database is scaled by giving every extent of one length the same factor, in all its tensors, and kept if PyTorch
-takes it. Values are drawn from the range of the sample's own, so that domains hold. Run as `python -m weir_bench.opdb FILE`: the
-database takes seconds to import, and the driver of a session never imports PyTorch.
+takes it. Values are drawn from the range of the sample's own, so that domains hold.
 """
 
-import json
 import math
-import multiprocessing
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 
+from . import listing
 from .answers import difference
 from .case import case, tensor
 from .inputs import expand, write_inputs
@@ -27,8 +21,6 @@ SIZES = {"small": 0, "cache": 1 << 16, "memory": 1 << 21}  # elements of the lar
 SAMPLES = 4  # of an op that are looked through for one that can be scaled
 SLOWEST_S = 0.25  # a call that takes PyTorch longer is no benchmark
 MOST_AGAIN = 15  # further times that PyTorch is asked for the same answer
-PATIENCE_S = 20  # for all samples of an op
-MEMORY = 3 << 30  # bytes; what needs more, as the outer product of two large vectors, raises and is left out
 DTYPES = ("float32", "int64", "bool", "float64", "int32")
 
 
@@ -38,79 +30,7 @@ class NotData(ValueError):
 
 def cases() -> list[dict]:
     """All cases, from the list made before for this PyTorch, or made now (some minutes, once)."""
-    return kept("opdb", __file__)
-
-
-def kept(module: str, *sources: str) -> list[dict]:
-    """The cases that `weir_bench.<module>` writes, made anew for another PyTorch or when one of the source files has changed."""
-    from importlib.metadata import version
-
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "weir"
-    file = folder / f"{module}-{version('torch')}-{_hash_of(sources)}.json"
-    if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", f"weir_bench.{module}", file], check=True)
-    return json.loads(file.read_text())["cases"]
-
-
-def _hash_of(sources) -> str:
-    from weir_reports.hashing import digest
-    return digest([Path(source).read_text() for source in sources])[:8]
-
-
-def make() -> tuple[list[dict], dict]:
-    """The cases, and why other ops have none."""
-    import torch
-
-    found, left_out = [], {}
-    for op in entries(torch):
-        label = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
-        cases, reason = in_a_child(lambda op=op: _cases_of(torch, op))
-        found += cases
-        if not cases:
-            left_out[label] = reason
-    return found, left_out
-
-
-def entries(torch):
-    """The entries of the database one by one, counted on stderr. PyTorch runs on one thread from here on."""
-    from torch.testing._internal.common_methods_invocations import op_db
-
-    torch.set_num_threads(1)
-    for number, op in enumerate(op_db, 1):
-        print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
-        yield op
-
-
-def in_a_child(work):
-    """What `work` yields until it ends, and in words why it yielded no more: a sample may hang, die or take all memory."""
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-
-    def run():
-        try:
-            for item in work():
-                sender.send(item)
-        except Exception as error:  # whatever the database does is a reason to go on without the op
-            sender.send(f"{type(error).__name__}: {error}"[:200])
-
-    child = context.Process(target=run)
-    child.start()
-    sender.close()
-    found, reason, end = [], "ended its process", time.monotonic() + PATIENCE_S
-    try:
-        while receiver.poll(max(0.0, end - time.monotonic())):
-            item = receiver.recv()
-            if isinstance(item, str):
-                return found, item
-            found.append(item)
-        reason = f"took more than {PATIENCE_S} s"
-    except EOFError:
-        pass
-    finally:
-        child.kill()
-        child.join()
-    return found, reason
+    return listing.kept("opdb", __file__)
 
 
 def _cases_of(torch, op):
@@ -276,14 +196,5 @@ def _nudge(folder: Path, inputs: int) -> None:
             np.save(file, (values * (1 + np.finfo(values.dtype).eps * rng.integers(-4, 5, values.shape))).astype(values.dtype))
 
 
-def write(file: str, make) -> None:
-    """Writes the list that `make` makes: (cases, why other entries have none)."""
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    found, left_out = make()
-    Path(file).write_text(json.dumps({"cases": found, "left_out": left_out}) + "\n")
-    print(f"\n{len(found)} cases of {len({c['op'] for c in found})} ops; {len(left_out)} entries of the database have none", file=sys.stderr)
-
-
 if __name__ == "__main__":
-    write(sys.argv[1], make)
+    listing.write(sys.argv[1], _cases_of)

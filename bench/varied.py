@@ -5,7 +5,7 @@
 import itertools
 import sys
 
-from . import opdb
+from . import listing, opdb
 from .case import strides, tensor
 
 SAMPLES = 24  # of an op that are looked through for tensors of few and of four dimensions
@@ -17,7 +17,7 @@ DTYPES = ("bfloat16", "float16", "float64", "complex64", "int64")
 
 def cases() -> list[dict]:
     """The cases of both groups, from the list made before for this PyTorch, or made now (some minutes, once)."""
-    return opdb.kept("varied", __file__, opdb.__file__)
+    return listing.kept("varied", __file__, opdb.__file__)
 
 
 def variants(call: dict):
@@ -41,19 +41,6 @@ def _varied(call: dict, group: str, name: str, inputs: list[dict]) -> dict:
 def _cast(spec: dict, dtype: str) -> dict:
     """Floating inputs of another dtype; the range stays, in whole numbers for integers."""
     return dict(spec, dtype=dtype, requires_grad=spec["requires_grad"] and dtype != "int64") if spec["dtype"] == "float32" else spec
-
-
-def make() -> tuple[list[dict], dict]:
-    """The variants that PyTorch takes, and why other entries have none."""
-    import torch
-
-    found, left_out = [], {}
-    for op in opdb.entries(torch):
-        cases, reason = opdb.in_a_child(lambda op=op: _cases_of(torch, op))
-        found += cases
-        if not cases:
-            left_out[op.name] = reason
-    return found, left_out
 
 
 def _cases_of(torch, op):
@@ -102,4 +89,4 @@ def _taken(torch, call: dict):
 
 
 if __name__ == "__main__":
-    opdb.write(sys.argv[1], make)
+    listing.write(sys.argv[1], _cases_of)

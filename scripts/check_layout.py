@@ -29,7 +29,7 @@ FORBIDDEN_IMPORTS = {"framework": {*TOOLS.values(), "torch"},
                      **{tool: {*TOOLS.values()} - {package, "weir_reports"} for tool, package in TOOLS.items()}}
 
 # Folders and modules of a tool that import themselves and what stands to their left; the others are above them all.
-TOOL_ORDER = {"autotest": ("cases", "check", "workers", "generate", "campaign", "opdb"), "bench": ("case", "inputs", "answers", "derivatives", "phrases", "plans", "worker", "opdb", "varied", "cases"),
+TOOL_ORDER = {"autotest": ("cases", "check", "workers", "generate", "campaign", "opdb"), "bench": ("case", "inputs", "answers", "derivatives", "phrases", "plans", "worker", "listing", "opdb", "varied", "cases"),
               "dlperf": ("weights", "models", "data", "trainers")}
 
 # The op layer of the Python package, which spells calls and computes nothing: what reads values on the host is hidden from tracer and device.

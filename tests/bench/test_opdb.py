@@ -1,11 +1,9 @@
 """Cases derived from PyTorch's op database: scaled consistently, and only what PyTorch takes."""
 
-import time
-
 import pytest
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
-from weir_bench import opdb
+from weir_bench import listing, opdb
 from weir_bench.cases import select
 from weir_bench.lockstep import Plan, Session
 
@@ -47,7 +45,7 @@ def test_the_group_is_read_from_what_was_kept(tmp_path, monkeypatch):
     def write(command, check):
         import json
         command[-1].write_text(json.dumps({"cases": made, "left_out": {}}))
-    monkeypatch.setattr(opdb.subprocess, "run", write)
+    monkeypatch.setattr(listing.subprocess, "run", write)
     assert {c["op"] for c in select("opdb")} == {"exp"}
     assert select("opdb", "cache") and not select("all", "opdb/exp")
 
@@ -56,14 +54,6 @@ def test_the_group_is_read_from_what_was_kept(tmp_path, monkeypatch):
 def test_an_op_is_found_where_it_takes_the_samples_as_they_come(name, path):
     op = next(op for op in op_db if op.name == name)
     assert {c["op"] for c in opdb._cases_of(torch, op)} == {path}
-
-
-def test_what_was_found_before_a_call_hangs_is_kept(monkeypatch):
-    def work():
-        yield {"op": "add"}
-        time.sleep(60)
-    monkeypatch.setattr(opdb, "PATIENCE_S", 0.2)
-    assert opdb.in_a_child(work) == ([{"op": "add"}], "took more than 0.2 s")
 
 
 def test_numbers_that_json_has_not_are_data():

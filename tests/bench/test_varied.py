@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
-from weir_bench import opdb, varied
+from weir_bench import listing, varied
 from weir_bench.cases import select
 from weir_bench.case import case, tensor
 from weir_bench.inputs import tensors, write_inputs
@@ -66,7 +66,7 @@ def test_the_groups_are_read_from_what_was_kept(tmp_path, monkeypatch):
     def write(command, check):
         assert command[-2] == "weir_bench.varied"
         command[-1].write_text(json.dumps({"cases": made}))
-    monkeypatch.setattr(opdb.subprocess, "run", write)
+    monkeypatch.setattr(listing.subprocess, "run", write)
     assert {c["inputs"][0]["layout"] for c in select("opdb-layouts")} == {"transposed", "spaced", "expanded"}
     assert {c["inputs"][0]["dtype"] for c in select("opdb-dtypes")} == set(varied.DTYPES)
     assert not select("all", "opdb-")
