@@ -33,6 +33,8 @@ def _about(fault: Fault) -> tuple:
 
 #: What glibc says of a heap that was written over.
 _CORRUPTED = re.compile(r"SIGABRT.*(free\(\)|malloc|corrupt)")
+#: What ends a process that reads or writes beside its memory.
+_SIGNAL = re.compile("SIGSEGV|SIGBUS")
 #: What the subject does beside the call itself, and the properties that need it.
 _CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}, "vmap": {"vmap"}, "forward": {"forward"}}
 
@@ -245,7 +247,7 @@ class Lane:
         try:
             wavering = self.ask(doubt, item, *given)
         except WorkerLost as lost:
-            if not _CORRUPTED.search(str(lost)):
+            if not _CORRUPTED.search(str(lost)) and not self._ends_of(item, lost):
                 return faults
             wavering = [Fault(ANYTHING, f"the oracle {lost}")]
         certain = [fault for fault in faults if fault.absent or not _wavers(fault, wavering)]
@@ -253,6 +255,16 @@ class Lane:
             if fault not in certain:
                 score.excuse(Excuse(fault.property, "oracle wavers", fault.reason), kind_of(item).call(item))
         return certain
+
+    def _ends_of(self, item, lost: WorkerLost) -> bool:
+        """Whether the oracle, lost to a signal while it was doubted, dies of the call as it is."""
+        if not _SIGNAL.search(str(lost)):
+            return False
+        try:
+            self.ask("again", item)
+        except WorkerLost as lost:
+            return bool(_SIGNAL.search(str(lost)))
+        return False
 
     def _first_of_two(self, score: Score, item, faults: list[Fault]) -> list[Fault]:
         """The faults less those of a call that is wrong in two ways, of which the subject names the other one."""

@@ -140,6 +140,12 @@ def restless(item: Item) -> list[Fault]:
 _RUNS = 300
 
 
+def again(item: Item) -> None:
+    """The call many times over, of which an oracle that writes to memory that is not its own dies sooner or later."""
+    for _ in range(_RUNS):
+        kind_of(item).observe(torch, item)
+
+
 def _answer_over(item: Item, litter: list) -> Observation:
     """The answer of another run where fresh memory holds what `litter` held, which it takes over and empties."""
     litter.clear()

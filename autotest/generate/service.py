@@ -20,7 +20,7 @@ from ..workers.worker import connect, in_children, serve
 from . import databases, kept
 from .arguments import Impossible
 from .author import Author, Batch, drawn
-from .doubts import restless, wavers
+from .doubts import again, restless, wavers
 from .expectation import determined, expectation
 
 
@@ -72,7 +72,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     author = Author()
     if not kept.mostly():
         importlib.import_module("torch.testing._internal.common_modules")  # here, where no deadline runs
-    requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
+    requests = {"universe": author.universe, "wavers": wavers, "restless": restless, "again": again,
                 "rerun": lambda item, more: kind_of(item).reruns(torch, item, more),
                 "expect": expect,
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),

@@ -224,27 +224,29 @@ def test_a_fault_of_the_harness_excuses_nobody():
 
 
 class Ending:
-    """A worker that ends of everything it is asked."""
+    """A worker that ends of everything it is asked but what it `survives`."""
 
-    def __init__(self, how):
-        self._how = how
+    def __init__(self, how, survives=""):
+        self._how, self._survives = how, survives
 
     def send(self, message):
-        pass
+        self._asked = message[0]
 
     def receive(self, timeout):
-        raise WorkerLost(self._how)
+        if self._asked != self._survives:
+            raise WorkerLost(self._how)
 
     def stop(self):
         pass
 
 
-@pytest.mark.parametrize("how, charged", [
-    ("killed by SIGABRT: free(): invalid next size (fast)", False), ("killed by SIGABRT: malloc_consolidate(): invalid chunk size", False),
-    ("killed by SIGABRT: terminate called without an active exception", True), ("no answer within 60 s", True)])
-def test_an_oracle_that_writes_over_its_heap_is_no_oracle(how, charged):
+@pytest.mark.parametrize("how, survives, charged", [
+    ("killed by SIGABRT: free(): invalid next size (fast)", "", False), ("killed by SIGABRT: malloc_consolidate(): invalid chunk size", "", False),
+    ("killed by SIGABRT: terminate called without an active exception", "", True), ("no answer within 60 s", "", True),
+    ("killed by SIGSEGV", "", False), ("killed by SIGSEGV", "again", True)])
+def test_an_oracle_that_writes_over_its_heap_is_no_oracle(how, survives, charged):
     lane, score = Lane(Settings()), Score("lu_unpack", "lu_unpack", "float32")
-    lane.oracle = Ending(how)
+    lane.oracle = Ending(how, survives)
     lane.subject = Answering([([Fault("value", "wrong")], None, False)])
     lane.judge(score, pickle.dumps([Item(0, Target("torch.lu_unpack", ["lu_unpack"]), Case(), Observation())]))
     assert bool(score.failures) == charged
