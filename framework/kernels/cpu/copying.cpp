@@ -160,6 +160,25 @@ template <class T> void copy_shuffled(const Space& s, int axes) {
   });
 }
 
+// Whether the two innermost axes are small matrices that lie together in both operands, their rows and columns exchanged, as groups of channels are.
+bool has_turned_matrices(const Space& s) {
+  const int in = s.n - 1;
+  if (in < 2) return false;
+  const int64_t *to = s.ops[0].strides, *from = s.ops[1].strides, rows = s.sizes[in - 1], cols = s.sizes[in], item = size_of(s.ops[0].dtype);
+  return to[in] == 1 && to[in - 1] == cols && from[in - 1] == 1 && from[in] == rows && std::min(rows, cols) >= kLeastSquare &&
+         rows * cols <= kSquare * kSquare && item > 1 && item <= 8;
+}
+template <class T> void copy_turned_matrices(const Space& s) {
+  const int64_t rows = s.sizes[s.n - 2], cols = s.sizes[s.n - 1];
+  parallel_for(volume_of(s, s.n) / (rows * cols), kGrain / (rows * cols), [&](int64_t b, int64_t e) {
+    for_blocks(s, 2, b, e, [&](const int64_t* offset, int64_t matrices) {
+      const T* from = reinterpret_cast<const T*>(s.ops[1].data) + offset[1];
+      T* to = reinterpret_cast<T*>(s.ops[0].data) + offset[0];
+      for (int64_t m = 0; m < matrices; m++, from += s.ops[1].strides[s.n - 3], to += s.ops[0].strides[s.n - 3]) turn<T>(from, rows, to, cols, cols, rows);
+    });
+  });
+}
+
 // Where the two innermost axes hold a few numbers only, the axis that is dense in src goes beside the innermost: lines along it are longer.
 void lengthen_lines(Space& s) {
   const int row = s.n - 2;
@@ -207,6 +226,8 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   if (dst.numel() == 0) return;
   Space s = make_space(std::span(&src, 1), dst);
   const Operand &to = s.ops[0], &from = s.ops[1];
+  if (from.dtype == to.dtype && has_turned_matrices(s))
+    return size_of(to.dtype) == 2 ? copy_turned_matrices<uint16_t>(s) : size_of(to.dtype) == 4 ? copy_turned_matrices<uint32_t>(s) : copy_turned_matrices<uint64_t>(s);
   if (from.dtype == to.dtype)
     if (const int axes = shuffled_axes(s))
       return by_item_size(size_of(to.dtype), [&]<class T>(TypeTag<T>) { copy_shuffled<T>(s, axes); });

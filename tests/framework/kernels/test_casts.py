@@ -63,7 +63,7 @@ def test_rounding_to_half_precision():
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.int64, torch.complex128])
-@pytest.mark.parametrize("shape", [(32, 32), (33, 70), (4, 5), (64, 7), (3, 41, 38), (2, 40, 3, 35)])
+@pytest.mark.parametrize("shape", [(32, 32), (33, 70), (4, 5), (64, 7), (3, 41, 38), (2, 40, 3, 35), (9, 5, 4), (9, 12, 7), (3, 6, 8, 9), (5, 32, 32), (6, 17, 33)])
 def test_transposed_copies(dtype, shape):
     x = torch.arange(int(np.prod(shape))).reshape(shape).to(dtype)
     for turned, ours in ((x.transpose(-1, -2), to_weir(x).transpose(-1, -2)), (x.transpose(0, -1), to_weir(x).transpose(0, -1))):
