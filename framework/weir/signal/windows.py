@@ -41,17 +41,17 @@ def _window(points):
 @_window
 def general_cosine(M, sym, dtype, *, a):
     """The sum over i of (-1)^i a_i cos(i x) for x over one turn. TypeError unless `a` is a sequence, ValueError if empty."""
-    if M < 2:
-        return weir.ones(M, dtype=dtype)
-    if not hasattr(a, "__iter__"):
+    if M > 1 and not hasattr(a, "__iter__"):
         raise TypeError("Coefficients must be a list/tuple")
-    if not a:
+    if M > 1 and not a:
         raise ValueError("Coefficients cannot be empty")
-    return _cosines(M, sym, dtype, list(a))
+    return _cosines(M, sym, dtype, a)
 
 
 def _cosines(M, sym, dtype, a):
-    return _hidden["general_cosine_window"](weir.tensor(a, dtype=weir.float64, device="cpu"), M, not sym, dtype=dtype)
+    if M < 2:
+        return weir.ones(M, dtype=dtype)
+    return _hidden["general_cosine_window"](weir.tensor(list(a), dtype=weir.float64, device="cpu"), M, not sym, dtype=dtype)
 
 
 @_window
