@@ -160,21 +160,20 @@ template <class T> void copy_shuffled(const Space& s, int axes) {
   });
 }
 
-// Whether the two innermost axes are small matrices that lie together in both operands, their rows and columns exchanged, as groups of channels are.
+// Whether the two innermost axes are small matrices with rows and columns exchanged, as groups of channels are.
 bool has_turned_matrices(const Space& s) {
   const int in = s.n - 1;
   if (in < 2) return false;
   const int64_t *to = s.ops[0].strides, *from = s.ops[1].strides, rows = s.sizes[in - 1], cols = s.sizes[in], item = size_of(s.ops[0].dtype);
-  return to[in] == 1 && to[in - 1] == cols && from[in - 1] == 1 && from[in] == rows && std::min(rows, cols) >= kLeastSquare &&
-         rows * cols <= kSquare * kSquare && item > 1 && item <= 8;
+  return to[in] == 1 && from[in - 1] == 1 && std::min(rows, cols) >= kLeastSquare && rows * cols <= kSquare * kSquare && item > 1 && item <= 8;
 }
 template <class T> void copy_turned_matrices(const Space& s) {
-  const int64_t rows = s.sizes[s.n - 2], cols = s.sizes[s.n - 1];
+  const int64_t rows = s.sizes[s.n - 2], cols = s.sizes[s.n - 1], to_row = s.ops[0].strides[s.n - 2], from_row = s.ops[1].strides[s.n - 1];
   parallel_for(volume_of(s, s.n) / (rows * cols), kGrain / (rows * cols), [&](int64_t b, int64_t e) {
     for_blocks(s, 2, b, e, [&](const int64_t* offset, int64_t matrices) {
       const T* from = reinterpret_cast<const T*>(s.ops[1].data) + offset[1];
       T* to = reinterpret_cast<T*>(s.ops[0].data) + offset[0];
-      for (int64_t m = 0; m < matrices; m++, from += s.ops[1].strides[s.n - 3], to += s.ops[0].strides[s.n - 3]) turn<T>(from, rows, to, cols, cols, rows);
+      for (int64_t m = 0; m < matrices; m++, from += s.ops[1].strides[s.n - 3], to += s.ops[0].strides[s.n - 3]) turn<T>(from, from_row, to, to_row, cols, rows);
     });
   });
 }

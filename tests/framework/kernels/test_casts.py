@@ -68,3 +68,5 @@ def test_transposed_copies(dtype, shape):
     x = torch.arange(int(np.prod(shape))).reshape(shape).to(dtype)
     for turned, ours in ((x.transpose(-1, -2), to_weir(x).transpose(-1, -2)), (x.transpose(0, -1), to_weir(x).transpose(0, -1))):
         np.testing.assert_array_equal(bits(ours.contiguous()), bits(turned.contiguous()))
+        if x.dim() > 2:  # cut on all sides, so that nothing lies dense
+            np.testing.assert_array_equal(bits(ours[:, 1:, :-1].contiguous()), bits(turned[:, 1:, :-1].contiguous()))
