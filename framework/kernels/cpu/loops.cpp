@@ -247,13 +247,20 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
 // and reads whole lines, costs less than to read it so. Bytes are few, a line holds four pairs of doubles, and large copies take memory.
 bool lies_across(const Tensor& t, const Tensor& out) {
   constexpr int64_t kApart = 8, kLarge = 64 << 20;
-  const int in = out.ndim() - 1;
-  if (in < 1 || !(t.sizes() == out.sizes()) || out.strides()[in] != 1 || out.sizes()[in] < kShortRun || std::abs(t.strides()[in]) < kApart) return false;
+  if (!(t.sizes() == out.sizes())) return false;
+  int in = out.ndim() - 1;
+  while (in >= 0 && (out.strides()[in] != 1 || out.sizes()[in] == 1)) in--;
+  if (in < 0 || out.sizes()[in] < kShortRun || std::abs(t.strides()[in]) < kApart) return false;
   const size_t item = size_of(t.dtype());
   if (item < 2 || item > 8 || t.numel() * int64_t(item) > kLarge) return false;
-  for (int d = 0; d < in; d++)
-    if (t.strides()[d] == 1 && t.sizes()[d] >= kApart) return true;
+  for (int d = 0; d < out.ndim(); d++)
+    if (d != in && t.strides()[d] == 1 && t.sizes()[d] >= kApart) return in + 1 == out.ndim() || is_non_overlapping_and_dense(out.sizes(), out.strides());
   return false;
+}
+// A copy that lies as the result does, or row-major where that leaves gaps.
+Tensor laid_as(const Tensor& t, const Tensor& out) {
+  const bool dense = is_non_overlapping_and_dense(out.sizes(), out.strides());
+  return copied(t, dense ? Meta(out.sizes(), out.strides(), t.dtype(), {}) : Meta(out.sizes(), t.dtype()));
 }
 
 // Whether t and the result, both dense, share runs that are shorter than a vector, while their other axes are in another order: then a copy of t costs
@@ -381,7 +388,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   auto across = [&](const Tensor& t) { return t && (lies_across(t, out) || lies_in_short_runs(t, out)); };
   if (std::any_of(in.begin(), in.end(), across)) {
     Tensor laid[kMaxOperands];
-    for (size_t k = 0; k < in.size(); k++) laid[k] = !across(in[k]) ? in[k] : copied(in[k], lies_across(in[k], out) ? Meta(out.sizes(), in[k].dtype()) : Meta(out.sizes(), out.strides(), in[k].dtype(), {}));
+    for (size_t k = 0; k < in.size(); k++) laid[k] = across(in[k]) ? laid_as(in[k], out) : in[k];
     return run_pointwise(name, loops, compute, op, std::span<const Tensor>(laid, in.size()), out);
   }
   Space space = make_space(in, out);
