@@ -166,6 +166,7 @@ Tensor Combinations::compose(Inputs in) const {
   check(r >= 0, "Expect a non-negative number, but got ", r);
   if (r == 0) return zeros_of(Meta(Dims{0}, x.dtype(), x.device()));
   check_joinable("combinations", x.dtype());
+  if (r == 1) return fn::clone(fn::unsqueeze(x, int64_t(1)), MemoryFormat::contiguous);  // each by itself, in order
   return index(x, {fn::combination_rows.over({}, x.numel(), r, with_replacement)[0]});
 }
 

@@ -85,8 +85,31 @@ static void power(const Pow& op, Inputs in, Outputs out) {
   run_pointwise("pow(", pick(), computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
 }
 
+// Quotients without what is behind the point: no vector is asked which way they are rounded.
+struct DivTrunc : DivMode {};
+template <class T> T formula(const DivTrunc&, T a, T b) { return div_trunc(a, b); }
+template <> constexpr bool kBrief<DivTrunc> = true;
+static void divide(const DivMode& op, Inputs in, Outputs out) {
+  static const Loops either = loops_of<DivMode>(), trunc = real_loops<DivTrunc>(either);
+  run_pointwise("div(", (*op.rounding_mode).v[0] == 't' ? trunc : either, computes<DivMode>(&op, in, out[0].dtype()), &op, in, out[0]);
+}
+
+// One bound alone is the larger, or the smaller, of two numbers, of which the bound comes first: it is the result where it is NaN.
+static void clamp(const ClampTensor& op, Inputs in, Outputs out) {
+  static const Loops both = loops_of<ClampTensor>(), low = loops_of<Maximum>(), high = loops_of<Minimum>();
+  const DType compute = computes<ClampTensor>(&op, in, out[0].dtype());
+  const char* name = ClampTensor::signature.name.data();
+  if (in[1] && in[2]) return run_pointwise(name, both, compute, &op, in, out[0]);
+  const Tensor pair[] = {in[1] ? in[1] : in[2], in[0]};
+  run_pointwise(name, in[1] ? low : high, compute, &op, pair, out[0]);
+}
+
 static const PointwiseKernels<ArithmeticOps> kernels;
-static const bool powers = (set_kernel<Pow, power>(DeviceType::cpu), true);
+static const bool by_argument = [] {
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<Pow, power>(cpu), set_kernel<DivMode, divide>(cpu), set_kernel<ClampTensor, clamp>(cpu);
+  return true;
+}();
 
 void add(const Tensor& a, const Tensor& b, const Tensor& out) {
   Add op;

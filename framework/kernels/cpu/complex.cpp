@@ -6,17 +6,27 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// Parts that lie as the result does, in whatever order of axes, or are one number for all.
+// A part in the result's order of axes, copied where it lies otherwise; a number as it is.
+Tensor laid(const Tensor& x, const Tensor& t) {
+  if (x.numel() == 1 || (x.sizes() == t.sizes() && same_layout(t.sizes(), x.strides(), t.strides()))) return x;
+  const Tensor r = empty(Meta(t.sizes(), t.strides(), x.dtype(), {}));
+  run_copy(x, r);
+  return r;
+}
 template <class T> bool join_dense(Inputs in, const Tensor& t) {
-  for (const Tensor& x : in)
-    if (x.numel() != 1 && !(x.sizes() == t.sizes() && same_layout(t.sizes(), x.strides(), t.strides()))) return false;
   if (!is_non_overlapping_and_dense(t.sizes(), t.strides())) return false;
-  const T *re = in[0].data<T>(), *im = in[1].data<T>();
-  const int64_t re_step = in[0].numel() != 1, im_step = in[1].numel() != 1;
+  const Tensor parts[] = {laid(in[0], t), laid(in[1], t)};
+  const T *re = parts[0].data<T>(), *im = parts[1].data<T>();
   std::complex<T>* to = t.data<std::complex<T>>();
-  parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) to[i] = {re[i * re_step], im[i * im_step]};
-  });
+  auto join = [&](auto re_step, auto im_step) {
+    parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) to[i] = {re[i * re_step], im[i * im_step]};
+    });
+  };
+  constexpr std::integral_constant<int64_t, 0> number;
+  constexpr std::integral_constant<int64_t, 1> each;
+  if (parts[0].numel() == 1) parts[1].numel() == 1 ? join(number, number) : join(number, each);
+  else parts[1].numel() == 1 ? join(each, number) : join(each, each);
   return true;
 }
 

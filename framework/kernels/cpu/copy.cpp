@@ -10,7 +10,10 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 void copy(const Copy&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
-void fill(const Fill&, Inputs in, Outputs out) { run_copy(in[1], once_each(out[0])); }
+void fill(const Fill&, Inputs in, Outputs out) {
+  const DType t = out[0].dtype();
+  run_copy(in[1].dtype() == t ? in[1] : copied(in[1], Meta(in[1].sizes(), t)), once_each(out[0]));  // cast once, not for each element
+}
 void zero(const Zero&, Inputs, Outputs out) {
   const Tensor y = once_each(out[0]);
   if (y.numel() == 0) return;

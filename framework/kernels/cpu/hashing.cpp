@@ -1,6 +1,7 @@
 #include "framework/ops/hashing.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "framework/kernels/cpu/loops.h"
 #include "framework/ops/reduce.h"
@@ -12,10 +13,15 @@ static void xor_sum(const XorSum& op, Inputs in, Outputs out) {
   const Tensor& x = in[0];
   const int64_t count = out[0].numel(), each = count ? x.numel() / count : 0;
   const AxisSet axes = reduced_axes("xor_sum", op.dim, x.ndim());
-  Dims sizes, strides;  // what is joined lies in rows
-  for (AxisSet joined : {AxisSet(0), AxisSet(1)})
-    for (int d = 0; d < x.ndim(); d++)
-      if ((axes >> d & 1) == joined) sizes.push(x.sizes()[d]), strides.push(x.strides()[d]);
+  // What is joined lies in rows, in the order of memory: any is as good.
+  int order[kMaxDims];
+  auto joins = [&](int d) { return bool(axes >> d & 1); };
+  std::iota(order, order + x.ndim(), 0);
+  std::stable_sort(order, order + x.ndim(), [&](int a, int b) {
+    return joins(a) != joins(b) ? joins(b) : joins(a) && std::abs(x.strides()[a]) > std::abs(x.strides()[b]);
+  });
+  Dims sizes, strides;
+  for (int i = 0; i < x.ndim(); i++) sizes.push(x.sizes()[order[i]]), strides.push(x.strides()[order[i]]);
   const Tensor rows = row_major(alias(x, sizes, strides, x->offset));
   parallel_for(count, kGrain / std::max<int64_t>(each, 1), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {

@@ -152,7 +152,9 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
     if (std::is_same_v<T, bool> && op.alpha.to_complex() == 0.0) return;
     const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
     parallel_for(s.outer, kGrain / 4 / std::max<int64_t>(m * s.inner, 1), [&](int64_t b, int64_t e) {
-      for (int64_t o = b; o < e; o++)
+      for (int64_t o = b; o < e && s.inner == 1; o++)
+        for (int64_t i = 0; i < m; i++) add_to(dst[o * s.n + at[i]], p[o * m + i], alpha);
+      for (int64_t o = b; o < e && s.inner > 1; o++)
         for (int64_t i = 0; i < m; i++)
           for (int64_t k = 0; k < s.inner; k++)
             add_to(dst[(o * s.n + at[i]) * s.inner + k], p[(o * m + i) * s.inner + k], alpha);

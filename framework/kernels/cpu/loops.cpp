@@ -1,6 +1,7 @@
 #include "framework/kernels/cpu/loops.h"
 
 #include <algorithm>
+#include <array>
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/space.h"
@@ -9,15 +10,39 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+// Whether runs are worth a call each though they are short: all numbers of one lie as the loop takes them, side by side or one for all, so that none is copied.
+bool are_plain_runs(const Space& s, DType compute) {
+  constexpr int64_t kLeastBytes = 128;
+  const int in = s.n - 1;
+  if (s.sizes[in] * int64_t(size_of(compute)) < kLeastBytes) return false;
+  for (int k = 0; k < s.count; k++) {
+    const Operand& o = s.ops[k];
+    if (o.data && !(o.dtype == compute && (o.strides[in] == 1 || (k > 0 && o.strides[in] == 0)))) return false;
+  }
+  return true;
+}
+
 // How many of the innermost axes are computed whole, in blocks of them and rows of the axis before: short ones, since a call per run would cost
 // more than its elements, and a longer one where it would cost more than copying it, or where an input repeats one row, which is copied once for
 // many. 0: none, but runs one by one.
-int axes_of_blocks(const Space& s) {
+int axes_of_blocks(const Space& s, DType compute) {
   const int in = s.n - 1;
-  if (s.n < 2 || s.sizes[in] < kShortRun) return short_axes(s);
+  if (s.n < 2 || s.sizes[in] < kShortRun) return are_plain_runs(s, compute) ? 0 : short_axes(s);
   bool repeats = s.sizes[in] < kTile / 16;
   for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
   return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
+}
+
+// Each of `rows` numbers of `item` bytes, `n` times.
+void spread(const std::byte* from, size_t item, int64_t rows, int64_t n, std::byte* to) {
+  auto run = [&]<class T>(T) {
+    for (int64_t r = 0; r < rows; r++) std::fill_n(reinterpret_cast<T*>(to) + r * n, n, reinterpret_cast<const T*>(from)[r]);
+  };
+  if (item == 1) run(uint8_t());
+  else if (item == 2) run(uint16_t());
+  else if (item == 4) run(uint32_t());
+  else if (item == 8) run(uint64_t());
+  else run(std::array<uint64_t, 2>());
 }
 
 class Tiles {
@@ -36,7 +61,7 @@ class Tiles {
       if (k > 0 && st == 0) fixed_run_ |= 1u << k;
       plain_ &= direct_[k] || (k > 0 && (constant || (same && st == 0)));
     }
-    by_run_ = inner >= kShortRun || s.n == 1;
+    by_run_ = inner >= kShortRun || s.n == 1 || are_plain_runs(s, compute);
     if (!by_run_ || whole) prepare_blocks();
   }
 
@@ -58,7 +83,8 @@ class Tiles {
       const Operand& o = s_.ops[k];
       if (!o.data) continue;
       convert_[k] = k ? converter(o.dtype, compute_) : converter(compute_, o.dtype);
-      direct_block_[k] = direct_[k] && blocks_.is_dense(k);
+      dense_block_[k] = blocks_.is_dense(k);
+      direct_block_[k] = direct_[k] && dense_block_[k];
     }
   }
 
@@ -71,6 +97,17 @@ class Tiles {
       if (direct_block_[k] || constant_ >> k & 1) continue;
       if (blocks_.repeats_rows(k) && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
       filled_at_[k] = offset[k], filled_rows_[k] = rows;
+      const int inner = s_.n - 1;
+      if (dense_block_[k]) {
+        convert_[k](at(k, offset[k]), 1, tile_[k], 1, rows * volume_of(s_, whole_));
+        continue;
+      }
+      if (whole_ == 1 && s_.ops[k].strides[inner] == 0) {  // a number for each row
+        alignas(kMaxItem) std::byte column[kTile * kMaxItem];
+        convert_[k](at(k, offset[k]), s_.ops[k].strides[inner - 1], column, 1, rows);
+        spread(column, item_, rows, s_.sizes[inner], tile_[k]);
+        continue;
+      }
       blocks_.each_line(k, offset[k], rows, [&](int64_t from, int64_t step, int64_t to, int64_t tile_step, int64_t n) {
         convert_[k](at(k, from), step, tile_[k] + to * item_, tile_step, n);
       });
@@ -78,6 +115,7 @@ class Tiles {
     }
     loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * volume_of(s_, whole_));
     if (direct_block_[0]) return;
+    if (dense_block_[0]) return convert_[0](tile_[0], 1, const_cast<std::byte*>(at(0, offset[0])), 1, rows * volume_of(s_, whole_));
     blocks_.each_line(0, offset[0], rows, [&](int64_t to, int64_t step, int64_t from, int64_t tile_step, int64_t n) {
       convert_[0](tile_[0] + from * item_, tile_step, const_cast<std::byte*>(at(0, to)), step, n);
     });
@@ -153,7 +191,7 @@ class Tiles {
   size_t item_;
   Loop loop_;
   const void* op_;
-  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
+  bool direct_[kMaxOperands] = {}, dense_block_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
   bool by_run_, plain_ = true;
@@ -209,13 +247,20 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
 // and reads whole lines, costs less than to read it so. Bytes are few, a line holds four pairs of doubles, and large copies take memory.
 bool lies_across(const Tensor& t, const Tensor& out) {
   constexpr int64_t kApart = 8, kLarge = 64 << 20;
-  const int in = out.ndim() - 1;
-  if (in < 1 || !(t.sizes() == out.sizes()) || out.strides()[in] != 1 || out.sizes()[in] < kShortRun || std::abs(t.strides()[in]) < kApart) return false;
+  if (!(t.sizes() == out.sizes())) return false;
+  int in = out.ndim() - 1;
+  while (in >= 0 && (out.strides()[in] != 1 || out.sizes()[in] == 1)) in--;
+  if (in < 0 || out.sizes()[in] < kShortRun || std::abs(t.strides()[in]) < kApart) return false;
   const size_t item = size_of(t.dtype());
   if (item < 2 || item > 8 || t.numel() * int64_t(item) > kLarge) return false;
-  for (int d = 0; d < in; d++)
-    if (t.strides()[d] == 1 && t.sizes()[d] >= kApart) return true;
+  for (int d = 0; d < out.ndim(); d++)
+    if (d != in && t.strides()[d] == 1 && t.sizes()[d] >= kApart) return in + 1 == out.ndim() || is_non_overlapping_and_dense(out.sizes(), out.strides());
   return false;
+}
+// A copy that lies as the result does, or row-major where that leaves gaps.
+Tensor laid_as(const Tensor& t, const Tensor& out) {
+  const bool dense = is_non_overlapping_and_dense(out.sizes(), out.strides());
+  return copied(t, dense ? Meta(out.sizes(), out.strides(), t.dtype(), {}) : Meta(out.sizes(), t.dtype()));
 }
 
 // Whether t and the result, both dense, share runs that are shorter than a vector, while their other axes are in another order: then a copy of t costs
@@ -258,7 +303,7 @@ bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
 
 // Runs `loop`, which takes halves as they are, over lines of them; what is one number for a line becomes a float first, for some lines at once. False where lines do not lie so, or are short.
 bool run_lines_of_halves(const Space& s, DType stored, LineLoop loop, const void* op) {
-  constexpr int64_t kShort = 32, kTogether = 64;
+  constexpr int64_t kShort = 16, kTogether = 64;
   const int in = s.n - 1;
   if (!loop || s.n < 2 || s.sizes[in] < kShort) return false;
   uint32_t fixed = 0;
@@ -343,7 +388,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   auto across = [&](const Tensor& t) { return t && (lies_across(t, out) || lies_in_short_runs(t, out)); };
   if (std::any_of(in.begin(), in.end(), across)) {
     Tensor laid[kMaxOperands];
-    for (size_t k = 0; k < in.size(); k++) laid[k] = !across(in[k]) ? in[k] : copied(in[k], lies_across(in[k], out) ? Meta(out.sizes(), in[k].dtype()) : Meta(out.sizes(), out.strides(), in[k].dtype(), {}));
+    for (size_t k = 0; k < in.size(); k++) laid[k] = across(in[k]) ? laid_as(in[k], out) : in[k];
     return run_pointwise(name, loops, compute, op, std::span<const Tensor>(laid, in.size()), out);
   }
   Space space = make_space(in, out);
@@ -355,7 +400,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     }
   if (run_lines(space, tile, tile == DType::float32 ? loops.f32_lines : tile == DType::float64 ? loops.f64_lines : nullptr, op)) return;
   if (run_lines_of_halves(space, stored, halves, op)) return;
-  const int whole = axes_of_blocks(space);
+  const int whole = axes_of_blocks(space, tile);
   if (!whole) return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
   const int64_t volume = volume_of(space, whole);
   parallel_for(out.numel() / volume, kGrain / volume, [&](int64_t b, int64_t e) { Tiles(space, whole, tile, loop, op).run_blocks(b, e); });

@@ -366,6 +366,26 @@ void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, c
   }
 }
 
+// A row whose channels are one number each, as the loop over channels has it.
+template <class A> void scale_each(const A* p, A center, A scale, const double* w, const double* b, int64_t n, A* y) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const A pw = A(w[i]), pb = A(b[i]), factor = scale * pw;
+    y[i] = std::isfinite(factor) ? (p[i] - center) * scale * pw + pb : p[i] * factor + (pb - center * factor);
+  }
+}
+// The same of sums and products of a gradient, whose weighted means are a and b.
+template <class A> void sum_each(const A* p, const A* g, A center, A scale, const double* w, int64_t n, double* sums, double* dots, double& a, double& b) {
+  const double width = double(n);
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) sums[i] = double(g[i]), dots[i] = double(g[i] * (p[i] - center)) * double(scale);
+  for (int64_t i = 0; i < n; i++) a += w[i] * sums[i] / width, b += w[i] * dots[i] / width;
+}
+template <class A> void slope_each(const A* p, const A* g, A center, A scale, A shift, A slope, const double* w, int64_t n, A* to) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) to[i] = scale * (g[i] * A(w[i]) - shift - (p[i] - center) * scale * slope);
+}
+
 void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   if (!out[0].is_contiguous()) {
@@ -389,7 +409,9 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
         const auto [m, k] = row_statistics(p, s.width, op.eps);
         mean[r] = double(m), rstd[r] = double(k);
         const A center = m, scale = k;
-        for (int64_t d = 0; d < s.channels; d++) {
+        const int64_t c = s.channel(r, 0);
+        if (s.each == 1) scale_each(p, center, scale, w.data() + c, b.data() + c, s.width, y);
+        else for (int64_t d = 0; d < s.channels; d++) {
           const A pw = A(w[s.channel(r, d)]), pb = A(b[s.channel(r, d)]);
           const A factor = scale * pw, shift = pb - center * factor;
           if (!std::isfinite(factor)) for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = p[i] * factor + shift;  // NaN as PyTorch's are
@@ -426,7 +448,9 @@ void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
         const auto [m, k] = s.width > kShortRow ? known : row_statistics(p, s.width, op.eps);  // what was saved has float32's digits
         const A center = m, scale = k;
         double a = 0, b = 0;  // means over the row of g = dy * w, and of g * xhat
-        for (int64_t d = 0; d < s.channels; d++) {
+        const int64_t c = s.channel(r, 0), at = r * s.channels;
+        if (s.each == 1) sum_each(p, g, center, scale, w.data() + c, s.width, sums.data() + at, dots.data() + at, a, b);
+        else for (int64_t d = 0; d < s.channels; d++) {
           double &sum = sums[r * s.channels + d], &dot = dots[r * s.channels + d];
           for (int64_t i = 0; i < s.each; i += kTile)
             line_sums(center, p + d * s.each + i, g + d * s.each + i, std::min(kTile, s.each - i), sum, dot,
@@ -435,7 +459,8 @@ void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
           a += w[s.channel(r, d)] * sum / double(s.width), b += w[s.channel(r, d)] * dot / double(s.width);
         }
         const A shift = A(a), slope = A(b);
-        for (int64_t d = 0; d < s.channels; d++) {
+        if (s.each == 1) slope_each(p, g, center, scale, shift, slope, w.data() + c, s.width, to);
+        else for (int64_t d = 0; d < s.channels; d++) {
           const A pw = A(w[s.channel(r, d)]);
 #pragma omp simd
           for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) to[i] = scale * (g[i] * pw - shift - (p[i] - center) * scale * slope);

@@ -113,19 +113,26 @@ template <class T> auto key_of(T x) {
 
 constexpr size_t kFewKeys = 512;  // below, comparing is faster than counting
 
-/// The k-th smallest key, from 0: buckets of the leading digits are counted, and only the bucket that holds it is looked into.
+/// The k-th smallest key, from 0: buckets of the leading digits of what it is above the least are counted, and only the bucket that holds it is looked into.
 template <class U> U kth_key(Scratch<U>& keys, size_t k) {
   constexpr int kDigit = 11;
-  for (int shift = int(8 * sizeof(U)) - kDigit; keys.size() > kFewKeys && shift > -kDigit; shift -= kDigit) {
-    int low = std::max(shift, 0);
-    uint32_t mask = (1u << std::min(kDigit, shift + kDigit)) - 1;
-    std::vector<size_t> count(mask + 1);
-    for (U key : keys) count[key >> low & mask]++;
+  U least = keys[0], most = keys[0];
+  for (U key : keys) least = std::min(least, key), most = std::max(most, key);
+  for (int end = std::bit_width(U(most - least)); keys.size() > kFewKeys; end -= kDigit) {
+    const int low = std::max(end - kDigit, 0);
+    const uint32_t mask = (1u << (end - low)) - 1;
+    auto digit_of = [&](U key) { return uint32_t(U(key - least) >> low) & mask; };
+    // By turns in two tables: where few numbers come again and again a count would wait for the one before.
+    std::vector<size_t> count(2 * (mask + 1));
+    size_t i = 0;
+    for (; i + 2 <= keys.size(); i += 2) count[2 * digit_of(keys[i])]++, count[2 * digit_of(keys[i + 1]) + 1]++;
+    if (i < keys.size()) count[2 * digit_of(keys[i])]++;
     uint32_t digit = 0;
-    while (k >= count[digit]) k -= count[digit++];
+    for (size_t here; k >= (here = count[2 * digit] + count[2 * digit + 1]); digit++) k -= here;
+    if (low == 0) return least + digit + U(keys.front() - least - digit_of(keys.front()));  // above its last digits all keys are the same
     size_t kept = 0;
     for (U key : keys)
-      if ((key >> low & mask) == digit) keys[kept++] = key;
+      if (digit_of(key) == digit) keys[kept++] = key;
     keys.resize(kept);
   }
   std::nth_element(keys.begin(), keys.begin() + k, keys.end());

@@ -67,14 +67,19 @@ using DividingOps = OpList<DivMode, FloorDivide, Remainder, Fmod, Gcd>;
 
 template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
 
-/// Formulas of an instruction or two for floating point too.
-using ShortOps = OpList<Div, ReluBackward, Sqrt, Reciprocal, Lerp, Addcdiv, Copysign>;
+/// Formulas of a few instructions for floating point too.
+using ShortOps = OpList<Div, ReluBackward, Sqrt, Reciprocal, Lerp, Addcdiv, Copysign, Rsqrt, Frac, Angle, Deg2rad, Rad2deg, NanToNum, Isposinf, Isneginf, Heaviside,
+    Hardtanh, LeakyRelu, Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, PreluKernel, HardtanhBackward, LeakyReluBackward, ShrinkBackward,
+    HardsigmoidBackward, HardswishBackward, ThresholdBackward, SigmoidBackward, TanhBackward, SquaredDifference, Bowl, BowlBackward>;
 
 /// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
 using ChainOps = OpList<Erf, Gelu>;
 
-/// How many vectors a turn of the loop takes: several where the formula is so short that the loop around it would take as long.
-template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
+/// Where a formula is so short that what is around it would take as long: tiles, a call for each line, the loop itself.
+template <class Op> constexpr bool kBrief = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{});
+
+/// How many vectors a turn of the loop takes.
+template <class Op> constexpr int kTurn = kBrief<Op> ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
 
 // As many turns as n elements fill; `fixed` as in Loop. Returns where the rest begins.
 template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {
@@ -163,6 +168,7 @@ template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, con
     for (int j = 0; j < k; j++) x[j] = Vec<T>(fixed >> j & 1 ? *in[j] : T(0));  // the compiler does not see that others are loaded
     Vec<T> last(T(0));
     if (n % w) last = at(n - w);  // before anything is changed in place
+#pragma GCC unroll 4
     for (int64_t i = 0; i + w <= n; i += w) at(i).store(out + i);
     if (n % w) last.store(out + n - w);
     out += apart[0];
@@ -188,47 +194,58 @@ template <class Op, class T> void lines(const void* p, void* out, const void* co
   else run(fixed);
 }
 
-// The same of H, bfloat16 or float16: tiles of floats on the way would be written and read once more than the numbers themselves.
-template <class Op, class H> void half_lines(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart) {
+// The same of H, bfloat16 or float16: tiles of floats on the way would be written and read once more than the numbers themselves. What is fixed is in
+// `numbers`, a float of each line.
+template <class Op, class H, class Fixed>
+void half_lines_of(const Op op, H* out, const H* const* in_data, const float* const* numbers, Fixed fixed, int64_t n, int64_t lines, const int64_t* apart) {
   constexpr int k = arity<Op>(), w = Vec<float>::size;
-  const Op op = *static_cast<const Op*>(p);
-  H* out = static_cast<H*>(out_data);
   const H* in[k];
-  const float* number[k];
   Vec<float> x[k];
-  for (int j = 0; j < k; j++) {
-    in[j] = static_cast<const H*>(in_data[j]), number[j] = static_cast<const float*>(fixed >> j & 1 ? in_data[j] : nullptr);
-    if (!in_data[j]) fixed |= 1u << j;
-    x[j] = Vec<float>(in_data[j] ? 0.0f : missing<Op, float>(j));
-  }
-  auto step = [&](int64_t i) __attribute__((always_inline)) {
-    for (int j = 0; j < k; j++)
-      if (!(fixed >> j & 1)) x[j] = widened(in[j] + i);
-    return evaluate(op, x);
-  };
-  for (; lines; lines--) {
-    for (int j = 0; j < k; j++)
-      if (number[j]) x[j] = Vec<float>(*number[j]), number[j] += apart[j + 1];
+  for (int j = 0; j < k; j++) in[j] = in_data[j];
+  for (int64_t line = 0; line < lines; line++) {
+    for (int j = 0; j < k; j++) x[j] = Vec<float>(fixed >> j & 1 ? numbers[j][line * apart[j + 1]] : 0.0f);
     int64_t i = 0;
     for (; i + 2 * w <= n; i += 2 * w) {
-      const Vec<float> low = step(i), high = step(i + w);
-      narrow(low, high, out + i);
-    }
-    for (; i + w <= n; i += w) narrow(step(i), out + i);
-    if (i < n) {
-      H pad[k][w] = {}, last[w];
-      for (int j = 0; j < k; j++) {
-        if (fixed >> j & 1) continue;
-        std::copy_n(in[j] + i, n - i, pad[j]);
-        x[j] = widened(pad[j]);
+      Vec<float> y[2];
+#pragma GCC unroll 2
+      for (int t = 0; t < 2; t++) {
+        for (int j = 0; j < k; j++)
+          if (!(fixed >> j & 1)) x[j] = widened(in[j] + i + t * w);
+        y[t] = evaluate(op, x);
       }
-      narrow(evaluate(op, x), last);
-      std::copy_n(last, n - i, out + i);
+      narrow(y[0], y[1], out + i);
+    }
+    for (; i < n; i += w) {
+      const int64_t rest = n - i;
+      H pad[w] = {};
+      for (int j = 0; j < k; j++)
+        if (!(fixed >> j & 1)) x[j] = widened(rest < w ? std::copy_n(in[j] + i, rest, pad), pad : in[j] + i);
+      narrow(evaluate(op, x), rest < w ? pad : out + i);
+      if (rest < w) std::copy_n(pad, rest, out + i);
     }
     out += apart[0];
     for (int j = 0; j < k; j++)
       if (!(fixed >> j & 1)) in[j] += apart[j + 1];
   }
+}
+template <class Op, class H> void half_lines(const void* p, void* out, const void* const* in_data, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart_data) {
+  constexpr int k = arity<Op>();
+  const Op op = *static_cast<const Op*>(p);
+  const H* in[k];
+  const float* numbers[k];
+  float absent[k];
+  int64_t apart[k + 1] = {apart_data[0]};
+  for (int j = 0; j < k; j++) {
+    absent[j] = missing<Op, float>(j);
+    in[j] = static_cast<const H*>(in_data[j]), numbers[j] = in_data[j] ? static_cast<const float*>(in_data[j]) : &absent[j];
+    apart[j + 1] = in_data[j] ? apart_data[j + 1] : 0;
+    if (!in_data[j]) fixed |= 1u << j;
+  }
+  auto run = [&](auto known) { half_lines_of(op, static_cast<H*>(out), in, numbers, known, n, lines, apart); };
+  if (fixed == 0) run(std::integral_constant<uint32_t, 0>{});
+  else if (k == 2 && fixed == 1) run(std::integral_constant<uint32_t, 1>{});
+  else if (k == 2 && fixed == 2) run(std::integral_constant<uint32_t, 2>{});
+  else run(fixed);
 }
 
 // What changes at most the sign of a half, its highest bit, in whole numbers.
@@ -238,35 +255,47 @@ inline Vec<int16_t> formula(const SignOf<Abs>&, Vec<int16_t> x) { return x & Vec
 inline Vec<int16_t> formula(const SignOf<Copysign>&, Vec<int16_t> x, Vec<int16_t> y) {
   return (x & Vec<int16_t>(INT16_MAX)) | (y & Vec<int16_t>(INT16_MIN));
 }
-template <class Op> constexpr int kTurn<SignOf<Op>> = kTurn<Op>;
+template <class Op> constexpr bool kBrief<SignOf<Op>> = true;
 using SignOps = OpList<Neg, Abs, Copysign>;
 
 template <class Op, class H> void lines_of_halves(const void* p, void* out, const void* const* in, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart) {
-  if constexpr (contains<Op>(SignOps{}))
-    if (!fixed) {
-      for (int64_t i = 0; i < lines; i++) {
-        const void* at[arity<Op>()];
-        for (int j = 0; j < arity<Op>(); j++) at[j] = static_cast<const H*>(in[j]) + i * apart[j + 1];
-        loop<SignOf<Op>, int16_t>(p, static_cast<H*>(out) + i * apart[0], at, fixed, n);
+  if constexpr (contains<Op>(SignOps{})) {
+    constexpr int k = arity<Op>();
+    for (int64_t i = 0; i < lines; i++) {
+      int16_t numbers[k];
+      const void* at[k];
+      for (int j = 0; j < k; j++) {
+        at[j] = static_cast<const H*>(in[j]) + i * apart[j + 1];
+        if (!(fixed >> j & 1)) continue;
+        const float number = static_cast<const float*>(in[j])[i * apart[j + 1]];
+        numbers[j] = int16_t((std::bit_cast<int16_t>(H(number)) & INT16_MAX) | (std::signbit(number) ? INT16_MIN : 0));  // of NaN too
+        at[j] = &numbers[j];
       }
-      return;
+      loop<SignOf<Op>, int16_t>(p, static_cast<H*>(out) + i * apart[0], at, fixed, n);
     }
-  half_lines<Op, H>(p, out, in, fixed, n, lines, apart);
+  } else {
+    half_lines<Op, H>(p, out, in, fixed, n, lines, apart);
+  }
 }
 
-template <class Op> Loops loops_of() {
-  Loops l;
-  constexpr Rule rule = Op::rule;
-  constexpr bool brief = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{});
-  if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
-  if constexpr (rule != Rule::integral && brief) l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
-  if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
-  if constexpr (rule != Rule::integral && brief) {
+/// The loops of real numbers alone.
+template <class Op> Loops real_loops(Loops l = {}) {
+  l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
+  if constexpr (kBrief<Op>) {
+    l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
     l.bf16 = lines_of_halves<Op, BFloat16>;
 #ifdef __F16C__
     l.f16 = lines_of_halves<Op, Half>;
 #endif
   }
+  return l;
+}
+
+template <class Op> Loops loops_of() {
+  Loops l;
+  constexpr Rule rule = Op::rule;
+  if constexpr (rule != Rule::integral) l = real_loops<Op>();
+  if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
   if constexpr (std::is_same_v<Op, Lcm>) l.i32 = loop<Op, int32_t>;  // in which PyTorch multiplies what is smaller
   if constexpr (contains<Op>(NarrowOps{}) || contains<Op>(DividingOps{})) {
     l.i32 = loop<Op, int32_t>, l.i16 = loop<Op, int16_t>;

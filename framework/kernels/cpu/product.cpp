@@ -14,25 +14,25 @@ namespace {
 
 constexpr int64_t kSpan = 8192;  // products that one sum takes: rounding grows with these, and threads share the spans
 
-// In several registers, since each addition waits for the one before it.
-template <class T> T sum_of_products(const T* a, const T* b, int64_t n) {
+// In several registers, since each addition waits for the one before it. Of numbers of type S, as T.
+template <class T, class S> T sum_of_products(const S* a, const S* b, int64_t n) {
   constexpr int64_t kChains = 8, n_lanes = Vec<T>::size, step = kChains * n_lanes;
   Vec<T> sum[kChains];
   for (auto& s : sum) s = Vec<T>(T(0));
   int64_t i = 0;
   for (; i + step <= n; i += step)
 #pragma GCC unroll 8
-    for (int64_t c = 0; c < kChains; c++) sum[c] = lanes::fma(Vec<T>::load(a + i + c * n_lanes), Vec<T>::load(b + i + c * n_lanes), sum[c]);
-  for (; i + n_lanes <= n; i += n_lanes) sum[0] = lanes::fma(Vec<T>::load(a + i), Vec<T>::load(b + i), sum[0]);
+    for (int64_t c = 0; c < kChains; c++) sum[c] = lanes::fma(vector_of<T>(a + i + c * n_lanes), vector_of<T>(b + i + c * n_lanes), sum[c]);
+  for (; i + n_lanes <= n; i += n_lanes) sum[0] = lanes::fma(vector_of<T>(a + i), vector_of<T>(b + i), sum[0]);
   for (int64_t half = kChains / 2; half; half /= 2)
     for (int64_t c = 0; c < half; c++) sum[c] = sum[c] + sum[c + half];
   T total = sum_lanes(sum[0]);
-  for (; i < n; i++) total += a[i] * b[i];
+  for (; i < n; i++) total += T(a[i]) * T(b[i]);
   return total;
 }
 
 // As above: the real parts of products, and their imaginary parts.
-template <class R> std::complex<R> sum_of_products(const std::complex<R>* a, const std::complex<R>* b, int64_t n) {
+template <class T, class R> T sum_of_products(const std::complex<R>* a, const std::complex<R>* b, int64_t n) {
   using V = Vec<std::complex<R>>;
   constexpr int64_t kChains = 4;
   V sum[kChains];
@@ -48,17 +48,12 @@ template <class R> std::complex<R> sum_of_products(const std::complex<R>* a, con
 }
 
 template <class T> Wide<T> span(const T* a, const T* b, int64_t n) {
-  if constexpr (kIsComplex<T> || std::is_floating_point_v<T>) return sum_of_products(a, b, n);
   Wide<T> total{};
-  if constexpr (!kWidened<T>) {
+  if constexpr (kIsComplex<T> || std::is_floating_point_v<T>) return sum_of_products<T>(a, b, n);
+  else if constexpr (kWidened<T>)
+    for (int64_t i = 0; i < n; i += kTile) total += sum_of_products<float>(a + i, b + i, std::min(kTile, n - i));
+  else
     for (int64_t i = 0; i < n; i++) total += a[i] * b[i];
-  } else {
-    float some[2][kTile];
-    for (int64_t i = 0; i < n; i += kTile) {
-      const int64_t m = std::min(kTile, n - i);
-      total += sum_of_products(widen<T, float>(a + i, some[0], m), widen<T, float>(b + i, some[1], m), m);
-    }
-  }
   return total;
 }
 

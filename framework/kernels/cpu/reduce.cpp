@@ -13,7 +13,13 @@ namespace WEIR_ISA {
 namespace {
 
 // Sums of float run in float over blocks and in double across them: the error of a block is that of a short sum.
-template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
+template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 is joined as complex128
+
+// Room for a tile of numbers, which std::complex would set to zero.
+template <class T> struct Room {
+  alignas(64) std::byte bytes[kTile * sizeof(T)];
+  T* data() { return reinterpret_cast<T*>(bytes); }
+};
 
 // `From` is what vectors of T are made of where the input has that type: T itself or a narrower one. Truths are added as bytes, as many as a byte
 // can count, and those sums as int64.
@@ -61,7 +67,8 @@ class Reducer {
     Acc total = Acc(Of<T>::start);
     const Extents& r = plan_.reduced;
     int64_t inner = r.inner_size(), stride = r.inner_stride();
-    alignas(64) T tile[kTile];
+    Room<T> room;
+    T* tile = room.data();
     while (b < e) {
       int64_t in_row = r.n ? b % inner : 0;
       int64_t n = std::min(e - b, inner - in_row), offset = base + r.offset(b);
@@ -180,8 +187,10 @@ class Reducer {
   // Kept positions [b, e), many along their innermost axis: of those the numbers are joined at once.
   void over_columns(Result* out, int64_t b, int64_t e) const {
     const int64_t inner = plan_.kept.inner_size(), stride = plan_.kept.inner_stride();
-    alignas(64) T tile[kTile], block[kTile];
-    alignas(64) Acc total[kTile];
+    Room<T> tiles[2];
+    Room<Acc> totals;
+    T *tile = tiles[0].data(), *block = tiles[1].data();
+    Acc* total = totals.data();
     while (b < e) {
       int64_t n = std::min({e - b, inner - b % inner, kTile}), base = plan_.kept.offset(b);
       const bool once = plan_.reduced.count <= kRows;  // then there is nothing to join across blocks
@@ -274,7 +283,10 @@ void reduce(const Tensor& x, AxisSet axes, const Tensor& out, Finish finish = {}
   constexpr bool sums = std::is_same_v<SumOf<double>, Of<double>> || std::is_same_v<Of<double>, ProductOf<double>>;
   constexpr bool extremes = std::is_same_v<LargestOf<double>, Of<double>> || std::is_same_v<SmallestOf<double>, Of<double>>;
   if constexpr (sums)
-    if (is_complex(x.dtype()) || is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
+    if (is_complex(x.dtype()) || is_complex(out.dtype())) {
+      if (x.dtype() == DType::complex64) return run(TypeTag<std::complex<double>>{}, TypeTag<std::complex<float>>{});
+      return run(TypeTag<std::complex<double>>{});
+    }
   if (out.numel() == 0) return;  // of any dtype
   check_real("max", x.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});

@@ -11,6 +11,15 @@
 namespace weir {
 namespace WEIR_ISA {
 
+/// As vector_of, of complex64 in double precision.
+template <class T, class From> requires(std::is_same_v<T, std::complex<double>> && std::is_same_v<From, std::complex<float>>)
+Vec<T> vector_of(const From* p) {
+  constexpr int n = Vec<T>::size;
+  T wide[n];
+  for (int i = 0; i < n; i++) wide[i] = T(p[i]);
+  return Vec<T>::load(wide);
+}
+
 /// Some axes of an input, merged where possible, outermost first.
 struct Extents {
   int64_t sizes[kMaxDims], strides[kMaxDims];

@@ -16,7 +16,10 @@ namespace {
 
 constexpr int64_t kShort = 12;  // elements of a line that is done before one beside it has begun to pay
 
-template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
+template <class T> struct TotalOf { using type = T; };
+template <> struct TotalOf<float> { using type = double; };
+template <> struct TotalOf<std::complex<float>> { using type = std::complex<double>; };
+template <class T> using Total = typename TotalOf<T>::type;
 
 // Lines along an axis that are walked side by side: a sum waits for the one before it, those of neighbours need not. Adjacent ones make
 // vectors; of those that lie apart only a few go together, since lines 4 KiB apart share eight places in the first-level cache.
@@ -136,7 +139,7 @@ template <class F> void by_type(DType t, F&& run) {
 template <class Of> void scan(const Tensor& input, const std::optional<DType>& before, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   const Axis axis(out.sizes(), dim, "cumsum");
-  by_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+  auto run = [&]<class T>(TypeTag<T>) {
     // A dtype that was asked for is gone through, also where it holds less.
     Tensor in = wide<T>(before && *before != input.dtype() ? copied(input, Meta(input.sizes(), *before)) : input);
     const T* x = in.data<T>();
@@ -158,7 +161,9 @@ template <class Of> void scan(const Tensor& input, const std::optional<DType>& b
         walk<Of>(lines, x + first, y + first, count, total);
       });
     });
-  });
+  };
+  if (out.dtype() == DType::complex64) run(TypeTag<std::complex<float>>{});
+  else by_type(out.dtype(), run);
 }
 void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(in[0], op.dtype, op.dim, out[0]); }
 void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(in[0], op.dtype, op.dim, out[0]); }

@@ -6,6 +6,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/halves.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/registers.h"
 #include "framework/kernels/cpu/transpose.h"
@@ -141,26 +142,56 @@ template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim,
   }) || for_turned_panels<T>({x}, dim, y, panel) || for_converted_panels<T>({x}, dim, y, panel);
 }
 
-template <class T, bool kLog> void backward_panel(const T* g, const T* v, T* to, int64_t columns, int64_t n, int64_t stride) {
+// A register of the first n numbers at p, which are stored as S and computed with as T, and back.
+template <class T, class S> Vec<T> load_as(const S* p, int n) {
+  if constexpr (std::is_same_v<T, S>) {
+    return load(p, n);
+  } else {
+    S pad[Vec<T>::size] = {};
+    return widened(n < Vec<T>::size ? std::copy_n(p, n, pad), pad : p);
+  }
+}
+template <class T, class S> void store_as(Vec<T> v, S* p, int n) {
+  if constexpr (std::is_same_v<T, S>) {
+    store(v, p, n);
+  } else if (n == Vec<T>::size) {
+    narrow(v, p);
+  } else {
+    S pad[Vec<T>::size];
+    narrow(v, pad), std::copy_n(pad, n, p);
+  }
+}
+
+template <class T, bool kLog, class S> void backward_panel(const S* g, const S* v, S* to, int64_t columns, int64_t n, int64_t stride) {
   T total[kWide] = {};
   for (int64_t r = 0; r < n; r++)
     for_registers<T>(columns, [&](int64_t c, int count) {
-      const Vec<T> gr = load(g + r * stride + c, count);
-      store(load(total + c, count) + (kLog ? gr : gr * load(v + r * stride + c, count)), total + c, count);
+      const Vec<T> gr = load_as<T>(g + r * stride + c, count);
+      store(load(total + c, count) + (kLog ? gr : gr * load_as<T>(v + r * stride + c, count)), total + c, count);
     });
   for (int64_t r = 0; r < n; r++)
     for_registers<T>(columns, [&](int64_t c, int count) {
       const int64_t at = r * stride + c;
-      const Vec<T> gr = load(g + at, count), vr = load(v + at, count), sum = load(total + c, count);
-      store(kLog ? gr - exp(vr) * sum : vr * (gr - sum), to + at, count);
+      const Vec<T> gr = load_as<T>(g + at, count), vr = load_as<T>(v + at, count), sum = load(total + c, count);
+      store_as(kLog ? gr - exp(vr) * sum : vr * (gr - sum), to + at, count);
     });
 }
 template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tensor& y, int64_t dim, const Tensor& dx) {
-  bool direct = dy.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>() && dx.dtype() == dtype_of<T>();
-  auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { backward_panel<T, kLog>(in[0], in[1], out, columns, n, kPanel); };
-  return for_panels(dx, dim, direct, [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
-    backward_panel<T, kLog>(dy.data<T>() + at, y.data<T>() + at, dx.data<T>() + at, columns, n, stride);
-  }) || for_turned_panels<T>({dy, y}, dim, dx, panel) || for_converted_panels<T>({dy, y}, dim, dx, panel);
+  auto in_place = [&]<class S>(TypeTag<S>) {
+    const DType t = dtype_of<S>();
+    return for_panels(dx, dim, dy.dtype() == t && y.dtype() == t && dx.dtype() == t, [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
+      backward_panel<T, kLog>(dy.data<S>() + at, y.data<S>() + at, dx.data<S>() + at, columns, n, stride);
+    });
+  };
+  if (in_place(TypeTag<T>{})) return true;
+  if constexpr (std::is_same_v<T, float>) {
+    if (in_place(TypeTag<BFloat16>{})) return true;
+#ifdef __F16C__
+    if (in_place(TypeTag<Half>{})) return true;
+#endif
+  }
+  auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { backward_panel<T, kLog, T>(in[0], in[1], out, columns, n, kPanel); };
+  return for_turned_panels<T>({dy, y}, dim, dx, panel) || for_converted_panels<T>({dy, y}, dim, dx, panel);
 }
 
 template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const Tensor& y) {

@@ -17,19 +17,28 @@ static void nan_to_num(const NanToNum& op, Inputs in, Outputs out) {
   run_pointwise(NanToNum::signature.name.data(), loops, computes<NanToNum>(&bounded, in, out[0].dtype()), &bounded, in, out[0]);
 }
 
-// Of no decimals, as nearly always: no number is asked for its scale.
+// Of no decimals, as nearly always, and of some: no vector is asked how many, or for their scale.
 struct Nearest : Round {};
 template <class T> T formula(const Nearest&, T x) { return nearbyint(x); }
-template <> constexpr int kTurn<Nearest> = kTurn<Round>;
+template <> constexpr bool kBrief<Nearest> = true;
+struct Scaled : Round {
+  double scale;
+};
+struct NearestFraction : Scaled {};
+template <class T> T formula(const NearestFraction& op, T x) { return nearbyint(x * T(op.scale)) / T(op.scale); }
+template <> constexpr bool kBrief<NearestFraction> = true;
+struct NearestMultiple : Scaled {};
+template <class T> T formula(const NearestMultiple& op, T x) { return nearbyint(x / T(op.scale)) * T(op.scale); }
+template <> constexpr bool kBrief<NearestMultiple> = true;
 
-static Loops nearest_loops() {
-  Loops l = loops_of<Round>();
-  l.f32 = loop<Nearest, float>, l.f64 = loop<Nearest, double>;
-  return l;
-}
 static void round(const Round& op, Inputs in, Outputs out) {
-  static const Loops scaled = loops_of<Round>(), nearest = nearest_loops();
-  run_pointwise(Round::signature.name.data(), op.decimals.value_or(0) ? scaled : nearest, computes<Round>(&op, in, out[0].dtype()), &op, in, out[0]);
+  static const Loops nearest = real_loops<Nearest>(loops_of<Round>()), fraction = real_loops<NearestFraction>(), multiple = real_loops<NearestMultiple>();
+  const int64_t decimals = op.decimals.value_or(0);
+  const DType compute = computes<Round>(&op, in, out[0].dtype());
+  auto run = [&](const Loops& loops, const Round& as) { run_pointwise(Round::signature.name.data(), loops, compute, &as, in, out[0]); };
+  if (decimals == 0) return run(nearest, op);
+  const Scaled scaled{op, formulas::power_of_ten(decimals < 0 ? -uint64_t(decimals) : uint64_t(decimals))};
+  run(decimals > 0 ? fraction : multiple, scaled);
 }
 
 static const PointwiseKernels<UnaryOps> kernels;

@@ -176,7 +176,7 @@ def test_a_convolution(name):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
 @pytest.mark.parametrize("parts", [
     lambda x, y: (x, y), lambda x, y: (x, y[0, 0]), lambda x, y: (x[0, 0], y), lambda x, y: (x.t(), y.t()), lambda x, y: (x.t(), y[0].reshape(4, 1)),
-    lambda x, y: (x[::2], y[1::2]), lambda x, y: (x[0, 0], y[0, 0]), lambda x, y: (x[:0], y[:0])])
+    lambda x, y: (x[::2], y[1::2]), lambda x, y: (x[:1].expand(6, 4), y[0, 0]), lambda x, y: (x.t(), y.reshape(4, 6)), lambda x, y: (x[0, 0], y[0, 0]), lambda x, y: (x[:0], y[:0])])
 def test_parts_of_any_layout(dtype, parts):
     x, y = (torch.randn(6, 4, generator=torch.manual_seed(k)).to(dtype) for k in (0, 1))
     assert_same(lambda t, x, y: t.view_as_real(t.complex(*parts(x, y))), x, y)
@@ -195,6 +195,16 @@ def test_numbers_keep_their_places(n, dtype):
     np.testing.assert_allclose(a.exp().numpy(), np.exp(x), tolerance)
     np.testing.assert_array_equal((a == a.conj()).numpy(), x == x.conj())
     np.testing.assert_allclose(a.add(b, alpha=2j).abs().numpy(), abs(x + 2j * y), tolerance)
+
+
+@pytest.mark.parametrize("shape, dim", [((7, 300), 1), ((7, 300), 0), ((300, 3), 0), ((300, 3), 1), ((40, 32), 1), ((4, 5, 6), 1), ((40000,), None), ((3, 0), 1), ((), None)])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_products_of_any_axes(shape, dim, dtype):
+    x = np.asarray(np.exp(1j * numbers(shape, dtype).real)).astype(dtype)  # of length 1, so that any number of them has a product
+    for view in (lambda t: t, lambda t: t.mT if len(shape) > 1 else t, lambda t: t[..., ::2] if shape else t):
+        ours, theirs = (view(t).prod() if dim is None else view(t).prod(dim) for t in (weir.from_numpy(x), torch.from_numpy(x)))
+        assert ours.shape == theirs.shape and str(ours.dtype) == str(theirs.dtype)
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-2 if dtype == np.complex64 else 1e-9)
 
 
 @pytest.mark.parametrize("shape, dim", [((7, 300), 1), ((7, 300), 0), ((300, 3), 0), ((300, 3), 1), ((4, 5, 6), (0, 2)), ((70000,), None), ((3, 0), 1), ((), None)])

@@ -8,7 +8,7 @@ from twins import to_weir
 
 # Rows of a few numbers: beside few and many others, a tile's worth and more, ends that fill no block.
 BROADCASTS = [((700, 1, 3), (1, 16, 3)), ((13, 1, 7), (1, 9, 7)), ((40, 3, 1), (40, 1, 5)), ((10, 1, 10, 1), (1, 10, 1, 10)), ((500, 5), (500, 1)),
-              ((3, 1, 2, 31), (1, 4, 2, 1)), ((2, 3, 5, 7, 2), (5, 1, 2)), ((9, 300, 2), (1, 300, 1)), ((64, 1, 40), (1, 12, 40))]
+              ((3, 1, 2, 31), (1, 4, 2, 1)), ((2, 3, 5, 7, 2), (5, 1, 2)), ((9, 300, 2), (1, 300, 1)), ((2000, 1), (1, 10)), ((9, 30, 31), (30, 31)), ((64, 1, 40), (1, 12, 40))]
 ROWS = [(1000, 1), (1000, 2), (1000, 3), (17, 3), (700, 5, 3), (100, 40, 3), (50, 3, 4), (3000, 10), (9, 24), (70, 25), (8, 31), (4100, 33),
         (30, 9, 2), (30, 8, 4), (5, 75, 7), (6, 1030, 8), (4, 70, 16), (2, 2600, 3)]
 DTYPES = ["float32", "float64", "bfloat16", "int64", "int32", "uint8", "bool"]
@@ -27,7 +27,8 @@ def same(expected, got, rtol=2e-6, atol=1e-5):
         np.testing.assert_allclose(g.float().numpy(), e.float().numpy(), rtol, atol)
 
 
-@pytest.mark.parametrize("dtypes", [("float32", "float32"), ("bfloat16", "bfloat16"), ("int64", "float32"), ("bool", "uint8")])
+@pytest.mark.parametrize("dtypes", [("float32", "float32"), ("bfloat16", "bfloat16"), ("int64", "float32"), ("bool", "uint8"), ("float16", "float16"), ("bfloat16", "float32"),
+                                    ("int64", "int64"), ("float64", "float64")])
 @pytest.mark.parametrize("left, right", BROADCASTS)
 def test_broadcasts(left, right, dtypes):
     (x, a), (y, b) = pair(*left, dtype=dtypes[0]), pair(*right, dtype=dtypes[1])

@@ -20,6 +20,8 @@ CALLS = {
     "ldexp by a number": (lambda t, a: t.ldexp(a, 2), A),
     "frexp": (lambda t, a: t.frexp(a), A), "frexp turned": (lambda t, a: t.frexp(a.t()), A), "frexp of gaps": (lambda t, a: t.frexp(a[:, ::2]), A), "frexp of wild ones": (lambda t, a: t.frexp(a), WILD),
     "frexp of halves": (lambda t, a: t.frexp(a.half()), A.detach()), "frexp of integers": (lambda t, a: t.frexp(a), INTS),
+    "frexp of small ones": (lambda t, a: [y for d, s in ((t.float32, 1e-40), (t.float64, 1e-310), (t.float16, 1e-6), (t.bfloat16, 1e-39)) for y in t.frexp(a.to(d) * s)], A.detach()),
+    "frexp of wild doubles and halves": (lambda t, a: [*t.frexp(a.double()), *t.frexp(a.half()), *t.frexp(a.bfloat16())], WILD),
     "multigammaln": (lambda t, a: t.special.multigammaln(a.abs() + 2, 3), A), "mvlgamma_": (lambda t, a: (a.abs() + 2).mvlgamma_(2), A), "mvlgamma of none": (lambda t, a: t.mvlgamma(a, 0), A),
     "isclose": (lambda t, a, b: t.isclose(a, b + 1e-6, rtol=1e-3), A, B), "isclose of wild ones": (lambda t, a: t.isclose(a, a), WILD), "isclose of NaN": (lambda t, a: t.isclose(a, a, equal_nan=True), WILD),
     "isclose exactly": (lambda t, a: t.isclose(a, a + 1, 0, 0), INTS), "isclose of integers": (lambda t, a: t.isclose(a, a + 1, atol=1.0), INTS), "isclose of other dtypes": (lambda t, a: t.isclose(a, a.double()), A),

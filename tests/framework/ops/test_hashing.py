@@ -20,3 +20,9 @@ def test_as_pytorch(text):
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float64])
 def test_dtypes(dtype):
     assert_same(lambda t, x: [t.hash_tensor(x), t.hash_tensor(x, 0)], torch.arange(-5, 7).reshape(3, 4).to(dtype))
+
+
+def test_layouts():
+    x = torch.randn(3, 40, 5, generator=torch.manual_seed(0))
+    for view in (lambda v: v.mT, lambda v: v.permute(2, 0, 1), lambda v: v[:, ::2], lambda v: v[:1].expand(4, 40, 5)):
+        assert_same(lambda t, x: [t.hash_tensor(view(x)), t.hash_tensor(view(x), 1), t.hash_tensor(view(x), (0, 2))], x)

@@ -25,7 +25,7 @@ CALLS = {
     "meshgrid ab": (lambda t, a: t.meshgrid(a, indexing="ab"), V), "meshgrid of matrices": (lambda t, a: t.meshgrid(a, indexing="ij"), A),
     "cartesian_prod": (lambda t, a, b: t.cartesian_prod(a, b), V, torch.randn(2)), "cartesian_prod of one": (lambda t, a: t.cartesian_prod(a), V),
     "combinations": (lambda t, a: t.combinations(a), torch.randn(5)), "combinations of three": (lambda t, a: t.combinations(a, 3), torch.randn(6)),
-    "combinations again": (lambda t, a: t.combinations(a, 3, with_replacement=True), torch.randn(4)), "combinations of too many": (lambda t, a: t.combinations(a, 4), V),
+    "combinations of one": (lambda t, a: [t.combinations(a, 1), t.combinations(a[::2], 1, True)], torch.randn(6)), "combinations again": (lambda t, a: t.combinations(a, 3, with_replacement=True), torch.randn(4)), "combinations of too many": (lambda t, a: t.combinations(a, 4), V),
     "combinations of none": (lambda t, a: t.combinations(a, 0), V), "combinations of nothing": (lambda t, a: t.combinations(a[:0], 2, True), V),
     "split_with_sizes": (lambda t, a: t.split_with_sizes(a, [1, 2], 0), A), "unsafe_chunk": (lambda t, a: t.unsafe_chunk(a, 2, 1), A),
 }
