@@ -84,6 +84,15 @@ template <class T> T formula(const Sinc&, T x) {
   T px = x * T(3.14159265358979323846);
   return where(x == T(0), T(1), sin(px) / px);
 }
+template <class T> T formula(const SincBackward&, T g, T x) {
+  const T px = x * T(3.14159265358979323846), s = px * px;
+  const auto is_near = abs(px) < T(0.5);  // where the quotient cancels
+  const T tail = T(1.0 / 840) - s * (T(1.0 / 45360) - s * (T(1.0 / 3991680) - s * (T(1.0 / 518918400) - s * T(1.0 / 93405312000.0))));
+  const T near = px * (s * (T(1.0 / 30) - s * tail) - T(1.0 / 3));
+  if (!any(!is_near)) return g * (T(3.14159265358979323846) * near);
+  const T r = T(1) / where(is_near, T(1), px), far = (cos(px) - sin(px) * r) * r;
+  return g * (T(3.14159265358979323846) * where(is_near, near, far));
+}
 template <class T> T formula(const NanToNum& op, T x) {
   T top = largest(x);
   T y = where(x > top, op.posinf ? T(*op.posinf) : top, x);
