@@ -84,6 +84,15 @@ template <class T> T formula(const Sinc&, T x) {
   T px = x * T(3.14159265358979323846);
   return where(x == T(0), T(1), sin(px) / px);
 }
+template <class T> T formula(const SincBackward&, T g, T x) {
+  const T px = x * T(3.14159265358979323846), s = px * px;
+  const auto is_near = abs(px) < T(0.5);  // where the quotient cancels
+  const T tail = T(1.0 / 840) - s * (T(1.0 / 45360) - s * (T(1.0 / 3991680) - s * (T(1.0 / 518918400) - s * T(1.0 / 93405312000.0))));
+  const T near = px * (s * (T(1.0 / 30) - s * tail) - T(1.0 / 3));
+  if (!any(!is_near)) return g * (T(3.14159265358979323846) * near);
+  const T r = T(1) / where(is_near, T(1), px), far = (cos(px) - sin(px) * r) * r;
+  return g * (T(3.14159265358979323846) * where(is_near, near, far));
+}
 template <class T> T formula(const NanToNum& op, T x) {
   T top = largest(x);
   T y = where(x > top, op.posinf ? T(*op.posinf) : top, x);
@@ -201,19 +210,22 @@ template <class T> T normal_quantile(T q, T tail) {
 // erfinv(x) to the digits of a float, as x times a function of w = -log(1 - x^2), whose largest part is multiplied apart. Source of the form: Giles 2012.
 template <class T> T short_erfinv(T x) {
   const T w = -log(fma(-x, x, T(1)));
-  const T near = horner(w, {-8.93192597024e-9, 2.24304301526e-7, -2.00827133916e-6, 4.15066323659e-6, 4.40488043263e-5, -1.26539474313e-4, -2.33527059487e-3,
-                            1.15491651169e-2, 0.232013712762, -2.787496e-08});
-  const T far = horner(sqrt(w) - T(3.125), {1.1153858078e-4, -1.80044147797e-4, -2.93243452383e-4, 1.32018454516e-3, -2.53766486119e-3, 3.77721738036e-3,
-                                            -5.2976387942e-3, 7.04969822407e-3, 1.00371851949, -2.214862e-08});
+  auto near = [&] { return horner(w, {-8.93192597024e-9, 2.24304301526e-7, -2.00827133916e-6, 4.15066323659e-6, 4.40488043263e-5, -1.26539474313e-4, -2.33527059487e-3,
+                            1.15491651169e-2, 0.232013712762, -2.787496e-08}); };
+  auto far = [&] { return horner(sqrt(w) - T(3.125), {1.1153858078e-4, -1.80044147797e-4, -2.93243452383e-4, 1.32018454516e-3, -2.53766486119e-3, 3.77721738036e-3,
+                                            -5.2976387942e-3, 7.04969822407e-3, 1.00371851949, -2.214862e-08}); };
   const auto is_near = w < T(5);
-  const T size = abs(x), y = fma(size, where(is_near, T(0.8862269520759583), T(2.958320140838623)), size * where(is_near, near, far));
+  const T size = abs(x), y = fma(size, where(is_near, T(0.8862269520759583), T(2.958320140838623)), size * choose(is_near, near, far));
   return copysign(where(size == T(1), T(INFINITY), y), x);
 }
 template <class T> T formula(const Erfinv&, T x) {
   if constexpr (kUnseen<T> == kUnseen<float>) return short_erfinv(x);
   return normal_quantile(T(0.5) * x, T(0.5) - T(0.5) * abs(x)) * T(0.70710678118654752440);
 }
-template <class T> T formula(const Ndtri&, T p) { return normal_quantile(p - T(0.5), where(p < T(0.5), p, T(1) - p)); }
+template <class T> T formula(const Ndtri&, T p) {
+  if (!any((p > T(0)) & (p < T(1)))) return where(p == T(0), T(-INFINITY), where(p == T(1), T(INFINITY), T(NAN)));
+  return normal_quantile(p - T(0.5), where(p < T(0.5), p, T(1) - p));
+}
 // exp overflows in the dtype itself, before the product does, as in PyTorch.
 template <class T> T formula(const I0e&, T x) { return in_double(x, [](auto v) { return i0_scaled<kUnseen<T>>(abs(v)); }); }
 template <class T> T formula(const I0&, T x) { return formula(I0e(), x) * exp(abs(x)); }
@@ -221,12 +233,12 @@ template <class T> T formula(const I1e&, T x) {
   return in_double(x, [](auto v) { auto y = i1_scaled<kUnseen<T>>(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
 template <class T> T formula(const I1&, T x) { return formula(I1e(), x) * exp(abs(x)); }
-template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return j0_of(abs(v)); }); }
+template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return j0_of<kUnseenBesideZeros<T>>(abs(v)); }); }
 template <class T> T formula(const BesselJ1&, T x) {
-  return in_double(x, [](auto v) { auto y = j1_of(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
+  return in_double(x, [](auto v) { auto y = j1_of<kUnseenBesideZeros<T>>(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
-template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y0_of(abs(v))); }); }
-template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y1_of(abs(v))); }); }
+template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y0_of<kUnseenBesideZeros<T>>(v)); }); }
+template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y1_of<kUnseenBesideZeros<T>>(v)); }); }
 template <class T> T formula(const BesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled<kUnseen<T>>(v) * exp(-v); }); }
 template <class T> T formula(const BesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled<kUnseen<T>>(v) * exp(-v); }); }
 template <class T> T formula(const ScaledBesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled<kUnseen<T>>(v); }); }
@@ -258,7 +270,7 @@ template <class T> T formula(const Zeta&, T s, T q) {
   return per_lanes(s, q, [](auto p, auto r) -> decltype(p) { return decltype(p)(zeta(double(p), double(r))); });
 }
 template <class T> T formula(const Entr&, T x) {
-  return where(x != x, x, where(x > T(0), -x * log(x), where(x == T(0), T(0), T(-INFINITY))));
+  return where(x != x, x, where(x > T(0), -x * log_of_positive(x), where(x == T(0), T(0), T(-INFINITY))));
 }
 
 // ---- two or three tensors -------------------------------------------------------------------------------------

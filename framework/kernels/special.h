@@ -141,8 +141,10 @@ inline constexpr double ai_q_left[] = {
 template <class T> inline constexpr int kUnseen = -1000;
 template <> inline constexpr int kUnseen<float> = -34;
 template <template <class> class V> inline constexpr int kUnseen<V<float>> = kUnseen<float>;
+/// The same of a series that is a part of a sum, or a factor, where that has zeros.
+template <class T> inline constexpr int kUnseenBesideZeros = kUnseen<T> == kUnseen<float> ? -50 : -1000;
 
-/// c[0] T0(t) + c[1] T1(t) + ..., by Clenshaw's recurrence. The last terms are left out that are below 2^unseen together.
+/// Of c[0] T0(t) + c[1] T1(t) + ... as many terms as are wanted: the last ones are left out that are below 2^unseen together.
 template <auto& c, int unseen> constexpr int terms() {
   int n = sizeof c / sizeof c[0];
   double least = 1;
@@ -153,15 +155,42 @@ template <auto& c, int unseen> constexpr int terms() {
   }
   return n;
 }
+/// The coefficients of the powers of t in the first n terms, by T(k + 1) = 2 t T(k) - T(k - 1).
+template <auto& c, int n> struct Powers {
+  double v[n] = {};
+  constexpr Powers() {
+    double before[n] = {}, now[n] = {};
+    now[0] = 1;
+    for (int k = 0; k < n; k++) {
+      for (int i = 0; i <= k; i++) v[i] += c[k] * now[i];
+      for (int i = n - 1; i >= 0; i--) {
+        const double next = (k ? 2.0 : 1.0) * (i ? now[i - 1] : 0.0) - before[i];
+        before[i] = now[i];
+        now[i] = next;
+      }
+    }
+  }
+};
+/// The sum of the series: by Clenshaw's recurrence, or, where the last digits of a double are not wanted, by powers of t, which take half of the
+/// steps; even and odd ones do not wait for each other.
 template <auto& c, int unseen = kUnseen<double>, class D> D chebyshev(D t) {
   constexpr int n = terms<c, unseen>();
-  D b(c[n - 1]), before(0.0), twice = t + t;
-  for (int k = n - 2; k > 0; k--) {
-    D next = fma(twice, b, D(c[k]) - before);
-    before = b;
-    b = next;
+  if constexpr (unseen != kUnseen<double>) {
+    constexpr Powers<c, n> powers;
+    const D square = t * t;
+    D even(powers.v[(n - 1) / 2 * 2]), odd(powers.v[(n - 2) / 2 * 2 + 1]);
+    for (int k = (n - 1) / 2 * 2 - 2; k >= 0; k -= 2) even = fma(even, square, D(powers.v[k]));
+    for (int k = (n - 2) / 2 * 2 - 1; k >= 0; k -= 2) odd = fma(odd, square, D(powers.v[k]));
+    return fma(odd, t, even);
+  } else {
+    D b(c[n - 1]), before(0.0), twice = t + t;
+    for (int k = n - 2; k > 0; k--) {
+      D next = fma(twice, b, D(c[k]) - before);
+      before = b;
+      b = next;
+    }
+    return fma(t, b, D(c[0]) - before);
   }
-  return fma(t, b, D(c[0]) - before);
 }
 
 /// near() where the mask holds, far() elsewhere; what no lane wants is not computed.
@@ -173,12 +202,15 @@ template <class M, class F, class G> auto choose(M mask, F near, G far) {
 
 /// exp(-a) I0(a) and exp(-a) I1(a) of a >= 0.
 template <int unseen = kUnseen<double>, class D> D i0_scaled(D a) {
-  return choose(a <= D(8.0), [&] { return chebyshev<i0_near, unseen>(a * D(0.25) - D(1.0)); }, [&] { return chebyshev<i0_far, unseen>(D(16.0) / a - D(1.0)) / sqrt(a); });
+  return choose(a <= D(8.0), [&] { return chebyshev<i0_near, unseen>(a * D(0.25) - D(1.0)); }, [&] { const D r = D(1.0) / a; return chebyshev<i0_far, unseen>(D(16.0) * r - D(1.0)) * sqrt(r); });
 }
 template <int unseen = kUnseen<double>, class D> D i1_scaled(D a) {
   return choose(a <= D(8.0), [&] { return a * chebyshev<i1_near, unseen>(a * D(0.25) - D(1.0)); },
-                [&] { return chebyshev<i1_far, unseen>(D(16.0) / a - D(1.0)) / sqrt(a); });
+                [&] { const D r = D(1.0) / a; return chebyshev<i1_far, unseen>(D(16.0) * r - D(1.0)) * sqrt(r); });
 }
+
+/// log(x) of x > 0, and anything of others, which the C library's vectors compute one by one.
+template <class D> D log_of_positive(D x) { return log(where(x > D(0.0), x, D(1.0))); }
 
 /// `y` where x > 0 and finite; NaN below zero, infinity at it.
 template <class D> D of_positive(D x, D y) {
@@ -189,48 +221,55 @@ template <class D> D of_positive(D x, D y) {
 template <int unseen = kUnseen<double>, class D> D k0_scaled(D x) {
   auto near = [&] {
     D e = exp(x);
-    return e * (chebyshev<k0_near, unseen>(D(0.5) * x * x - D(1.0)) - log(D(0.5) * x) * e * i0_scaled<unseen>(x));
+    return e * (chebyshev<k0_near, unseen>(D(0.5) * x * x - D(1.0)) - log_of_positive(D(0.5) * x) * e * i0_scaled<unseen>(x));
   };
-  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev<k0_far, unseen>(D(4.0) / x - D(1.0)) / sqrt(x); }));
+  return of_positive(x, choose((x > D(0.0)) & (x <= D(2.0)), near, [&] { const D r = D(1.0) / x; return chebyshev<k0_far, unseen>(D(4.0) * r - D(1.0)) * sqrt(r); }));
 }
 template <int unseen = kUnseen<double>, class D> D k1_scaled(D x) {
   auto near = [&] {
     D e = exp(x);
-    return e * (chebyshev<k1_near, unseen>(D(0.5) * x * x - D(1.0)) / x + log(D(0.5) * x) * e * i1_scaled<unseen>(x));
+    return e * (chebyshev<k1_near, unseen>(D(0.5) * x * x - D(1.0)) / x + log_of_positive(D(0.5) * x) * e * i1_scaled<unseen>(x));
   };
-  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev<k1_far, unseen>(D(4.0) / x - D(1.0)) / sqrt(x); }));
+  return of_positive(x, choose((x > D(0.0)) & (x <= D(2.0)), near, [&] { const D r = D(1.0) / x; return chebyshev<k1_far, unseen>(D(4.0) * r - D(1.0)) * sqrt(r); }));
 }
 
 /// x^2 - z^2 of a zero z = high + low: exact to the last bits beside it.
 template <class D> D from_zero(D x, double high, double low) { return ((x - D(high)) - D(low)) * (x + D(high)); }
 /// Beyond 8: sqrt(2 / (pi a)) times the cosine and sine of the phase, of which a pair of tables says how much.
-template <auto& cosines, auto& sines, class D> struct Wave {
+template <auto& cosines, auto& sines, int unseen, class D> struct Wave {
   D cosine, sine, amplitude, p, q;
-  explicit Wave(D a) : cosine(cos(a)), sine(sin(a)),
-      amplitude(D(0.56418958354775628695) / sqrt(a)), p(chebyshev<cosines>(D(128.0) / (a * a) - D(1.0))), q(chebyshev<sines>(D(128.0) / (a * a) - D(1.0)) / a) {}
+  explicit Wave(D a) : cosine(cos(a)), sine(sin(a)), amplitude(D(0.56418958354775628695) / sqrt(a)) {
+    const D r = D(1.0) / a, t = D(128.0) * (r * r) - D(1.0);
+    p = chebyshev<cosines, unseen>(t), q = chebyshev<sines, unseen>(t) * r;
+  }
 };
 /// Bessel functions of a >= 0: below 8 by series in a^2, beyond as waves.
-template <class D> D j0_of(D a) {
+template <int unseen = kUnseen<double>, class D> D j0_near_of(D a) {
+  return from_zero(a, 2.404825557695773, -1.176691651530894e-16) * from_zero(a, 5.520078110286311, 8.088597146146722e-17) *
+         chebyshev<j0_near, unseen>(a * a * D(1.0 / 32) - D(1.0));
+}
+template <int unseen = kUnseen<double>, class D> D j1_near_of(D a) {
+  return a * (from_zero(a, 3.8317059702075125, -1.5269184090088067e-16) * from_zero(a, 7.015586669815619, -9.414165653410389e-17) *
+              chebyshev<j1_near, unseen>(a * a * D(1.0 / 32) - D(1.0)));
+}
+template <int unseen = kUnseen<double>, class D> D j0_of(D a) {
+  return choose(a <= D(8.0), [&] { return j0_near_of<unseen>(a); },
+                [&] { Wave<p0_far, q0_far, unseen, D> w(a); return w.amplitude * (w.p * (w.cosine + w.sine) - w.q * (w.sine - w.cosine)); });
+}
+template <int unseen = kUnseen<double>, class D> D j1_of(D a) {
+  return choose(a <= D(8.0), [&] { return j1_near_of<unseen>(a); },
+                [&] { Wave<p1_far, q1_far, unseen, D> w(a); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.sine + w.cosine)); });
+}
+/// Those of the second kind, of x > 0; what they give elsewhere is not wanted.
+template <int unseen = kUnseen<double>, class D> D y0_of(D x) {
+  auto near = [&] { return chebyshev<y0_near, unseen>(x * x * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * log_of_positive(x) * j0_near_of<unseen>(x); };
+  return choose(!(x > D(8.0)), near, [&] { Wave<p0_far, q0_far, unseen, D> w(x); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.cosine + w.sine)); });
+}
+template <int unseen = kUnseen<double>, class D> D y1_of(D x) {
   auto near = [&] {
-    return from_zero(a, 2.404825557695773, -1.176691651530894e-16) * from_zero(a, 5.520078110286311, 8.088597146146722e-17) *
-           chebyshev<j0_near>(a * a * D(1.0 / 32) - D(1.0));
+    return x * chebyshev<y1_near, unseen>(x * x * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * (log_of_positive(x) * j1_near_of<unseen>(x) - D(1.0) / x);
   };
-  return choose(a <= D(8.0), near, [&] { Wave<p0_far, q0_far, D> w(a); return w.amplitude * (w.p * (w.cosine + w.sine) - w.q * (w.sine - w.cosine)); });
-}
-template <class D> D j1_of(D a) {
-  auto near = [&] {
-    return a * (from_zero(a, 3.8317059702075125, -1.5269184090088067e-16) * from_zero(a, 7.015586669815619, -9.414165653410389e-17) *
-                chebyshev<j1_near>(a * a * D(1.0 / 32) - D(1.0)));
-  };
-  return choose(a <= D(8.0), near, [&] { Wave<p1_far, q1_far, D> w(a); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.sine + w.cosine)); });
-}
-template <class D> D y0_of(D a) {
-  auto near = [&] { return chebyshev<y0_near>(a * a * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * log(a) * j0_of(a); };
-  return choose(a <= D(8.0), near, [&] { Wave<p0_far, q0_far, D> w(a); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.cosine + w.sine)); });
-}
-template <class D> D y1_of(D a) {
-  auto near = [&] { return a * chebyshev<y1_near>(a * a * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * (log(a) * j1_of(a) - D(1.0) / a); };
-  return choose(a <= D(8.0), near, [&] { Wave<p1_far, q1_far, D> w(a); return w.amplitude * (w.q * (w.sine - w.cosine) - w.p * (w.sine + w.cosine)); });
+  return choose(!(x > D(8.0)), near, [&] { Wave<p1_far, q1_far, unseen, D> w(x); return w.amplitude * (w.q * (w.sine - w.cosine) - w.p * (w.sine + w.cosine)); });
 }
 /// `y` of x > 0; NaN below zero, -infinity at it.
 template <class D> D of_second_kind(D x, D y) { return where(x == D(0.0), D(-INFINITY), where(x < D(0.0), D(NAN), y)); }
@@ -263,14 +302,14 @@ template <int unseen = kUnseen<double>, class D> D log_normal_cdf(D x) {
   };
   return choose(s > D(0.5), [&] { return log1p(D(-0.5) * exp(-s * s) * right); }, not_right);
 }
-/// Derivative of log_normal_cdf: density over function, in which the density cancels to the left.
+/// Derivative of log_normal_cdf: density over function, in which the density cancels to the left. With erfcx as c / (1 + 2 a) one division serves both sides.
 template <int unseen = kUnseen<double>, class D> D log_normal_cdf_slope(D x) {
-  D tail = erfcx_of_positive<unseen>(abs(x * D(0.70710678118654752440)));
-  auto right = [&] {
-    D e = exp(D(-0.5) * x * x);
-    return D(0.39894228040143267794) * e / (D(1.0) - D(0.5) * e * tail);
-  };
-  return choose(x > D(0.0), right, [&] { return D(0.79788456080286535588) / tail; });
+  const D a = abs(x * D(0.70710678118654752440)), c = chebyshev<erfcx_all, unseen>(D(1.0) - D(7.5) / (a + D(3.75)));
+  const auto right = x > D(0.0);
+  const D kept = where(right & (a > D(1e30)), D(1e30), a), width = D(1.0) + kept + kept;  // infinity times a density of 0 would be NaN
+  if (!any(right)) return D(0.79788456080286535588) * width / c;
+  const D e = exp(where(right, D(-0.5) * x * x, D(0.0)));
+  return width * where(right, D(0.39894228040143267794) * e, D(0.79788456080286535588)) / where(right, width - D(0.5) * e * c, c);
 }
 
 }  // namespace formulas

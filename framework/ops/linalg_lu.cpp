@@ -70,24 +70,30 @@ std::array<Meta, 3> LuFactorEx::infer(Inputs in) const {
   check(pivot || in[0].numel() == 0, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   return {column_meta(in[0].sizes(), in[0]), pivots_of(in[0]), infos(in[0])};
 }
-// Source: PyTorch's plu_backward; with A = P L U the factors' gradients meet in the middle.
+// Source: PyTorch's plu_backward; with A = P L U the factors' gradients meet in the middle. Of a wide matrix what stands beside the square is gone
+// through as seldom as can be.
 Tensors LuFactorEx::vjp(const Saved& s, const Tensor& dy) const {
-  auto [L, U] = unpacked(s.output(0));
-  const int64_t m = L.size(-2), n = U.size(-1), k = L.size(-1);
-  Tensor gL = tril(up_to(dy, -1, k), int64_t(-1)), gU = triu(up_to(dy, -2, k)), r;
-  Tensor lower = matmul(mH(L), gL), upper = matmul(gU, mH(U));
-  auto past_upper = [&](const Tensor& x) { return solve_triangular(mH(up_to(U, -1, k)), x, false, false); };
+  const Tensor LU = s.output(0);
+  const int64_t m = LU.size(-2), n = LU.size(-1), k = std::min(m, n);
+  auto [L, U] = unpacked(m < n ? up_to(LU, -1, k) : LU);
+  const Tensor gL = tril(up_to(dy, -1, k), int64_t(-1)), gU = triu(up_to(up_to(dy, -2, k), -1, k)), lower = matmul(mH(L), gL), order = permutation(s.output(1), m, dy.dtype());
+  auto past_upper = [&](const Tensor& x) { return solve_triangular(mH(U), x, false, false); };
   auto past_lower = [&](const Tensor& x) { return solve_triangular(mH(up_to(L, -2, k)), x, true, true, true); };
+  Tensor upper = matmul(gU, mH(U)), r;
   if (m == n) {
     r = past_lower(past_upper(tril(lower, int64_t(-1)) + triu(upper)));
   } else if (m < n) {
-    r = up_to(gU, -1, k) + past_upper(tril(lower - upper, int64_t(-1)));
-    r = past_lower(cat_of({r, from(gU, -1, k)}, -1));
+    constexpr int64_t kFewRows = 16, kTimes = 8;  // columns are then multiplied by the inverse of L, which is made once
+    const Tensor beside = from(dy, -1, k);
+    upper = upper + matmul(beside, mH(from(LU, -1, k)));
+    r = cat_of({gU + past_upper(tril(lower - upper, int64_t(-1))), beside}, -1);
+    if (m <= kFewRows && n >= kTimes * m) return {matmul(matmul(order, past_lower(eye_of(m, m, dy.dtype(), dy.device()))), r)};
+    r = past_lower(r);
   } else {
     r = up_to(gL, -2, k) + past_lower(triu(upper - lower));
     r = past_upper(cat_of({r, from(gL, -2, k)}, -2));
   }
-  return {matmul(permutation(s.output(1), m, r.dtype()), r)};
+  return {matmul(order, r)};
 }
 
 Meta LuOrder::infer(Inputs in) const {

@@ -145,6 +145,7 @@ Meta NanToNum::infer(Inputs in) const { return with_strides(Pointwise::infer(in)
 Tensors Deg2rad::vjp(const Saved&, const Tensor& dy) const { return {dy * (M_PI / 180)}; }
 Tensors Rad2deg::vjp(const Saved&, const Tensor& dy) const { return {dy * (180 / M_PI)}; }
 Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {
+  if (!mode.grad && !is_complex(dy.dtype())) return {fn::sinc_backward(dy, x_of(s))};
   // The quotient cancels near 0, where the series is exact to rounding. Neither sees a number that is the other's, of which a power, or a quotient by
   // it, may be infinite: a further derivative would multiply that by zero.
   const Tensor px = x_of(s) * M_PI, is_near = abs(px) < 0.5, near = where(is_near, px, num(0.0)), far = where(is_near, num(1.0), px), p2 = near * near;

@@ -337,6 +337,12 @@ struct Sinc : Pointwise<Sinc, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct SincBackward : Pointwise<SincBackward, Rule::real> {
+  static constexpr Signature signature = "sinc_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of sinc of real numbers. It has none of its own.";
+  static constexpr Module module = Module::hidden;
+};
+
 struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Signature signature = "nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor";
   static constexpr auto doc = "NaN and infinities replaced; by 0 and the largest finite numbers unless given.";
@@ -425,7 +431,7 @@ struct Entr : Pointwise<Entr, Rule::floating> {
 /// The family, for registration and for the kernels.
 using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
     Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac,
-    Sigmoid, Logit, LogitBackward, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, LogNdtrBackward, Erfcx, Entr>;
+    Sigmoid, Logit, LogitBackward, Deg2rad, Rad2deg, Sinc, SincBackward, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, LogNdtrBackward, Erfcx, Entr>;
 
 namespace fn {
 inline constexpr Fn<Neg> neg;
@@ -479,6 +485,7 @@ inline constexpr Fn<I1e> i1e;
 inline constexpr Fn<Ndtri> ndtri;
 inline constexpr Fn<LogNdtr> log_ndtr;
 inline constexpr Fn<LogNdtrBackward> log_ndtr_backward;
+inline constexpr Fn<SincBackward> sinc_backward;
 inline constexpr Fn<Erfcx> erfcx;
 inline constexpr Fn<Entr> entr;
 }  // namespace fn

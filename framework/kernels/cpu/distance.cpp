@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "framework/core/scratch.h"
-#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/lapack.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -212,13 +212,58 @@ bool is_turned(const Tensor& x) {
   return n[2] > 1 && s[1] == 1 && s[2] == n[1] && (n[0] == 1 || s[0] == n[1] * n[2]);
 }
 
+template <class T> T sum_of(const T* x, int64_t n) {
+  T lane[kLanes] = {}, rest(0);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t c = 0; c < kLanes; c++) lane[c] += x[i + c];
+  for (; i < n; i++) rest += x[i];
+  for (int64_t half = kLanes / 2; half; half /= 2)
+    for (int64_t c = 0; c < half; c++) lane[c] += lane[c + half];
+  return lane[0] + rest;
+}
+
+// Of Euclid's norm the slopes to all other rows are a product of matrices, as in PyTorch: with the factors f of the pairs, x_i sum_j f_ij - sum_j f_ij y_j.
+void euclidean_backward(const Tensor& dy, const Tensor& x, const Tensor& others, const Tensor& distance, bool turned, const Tensor& out) {
+  const int64_t batch = x.sizes()[0], n = x.sizes()[1], m = x.sizes()[2], r = others.sizes()[1], rows = as_int(n), columns = as_int(r), width = as_int(m);
+  constexpr int64_t kBlock = 1024;  // rows, whose factors stay in the second-level cache where r is not large
+  by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    openblas();
+    const int64_t each = turned ? rows : std::min(kBlock, rows), parts = (rows + each - 1) / each;
+    parallel_for(batch * parts, kGrain / std::max<int64_t>(each * r * m, 1), [&](int64_t begin, int64_t end) {
+      Scratch<T> factors(each * columns), sums(each);
+      const Two<T> norm{2};
+      for (int64_t i = begin; i < end; i++) {
+        const int64_t which = i / parts, first = i % parts * each, count = std::min(each, rows - first), at = (which * n + first) * columns;
+        const T *g = dy.data<T>() + at, *d = distance.data<T>() + at, *own = x.data<T>() + (which * n + first) * m;
+        T *f = factors.data(), *to = out.data<T>() + (which * n + first) * m;
+        for (int64_t k = 0; k < count * columns; k++) f[k] = norm.factor(d[k], g[k]);
+        if (turned) {
+          std::fill_n(sums.data(), count, T(0));
+          for (int64_t j = 0; j < columns; j++)
+            for (int64_t k = 0; k < count; k++) sums[k] += f[j * count + k];
+        } else {
+          for (int64_t k = 0; k < count; k++) sums[k] = sum_of(f + k * columns, columns);
+        }
+        for (int64_t k = 0; k < count; k++)
+          for (int64_t c = 0; c < width; c++) to[k * m + c] = own[k * m + c] * sums[k];
+        blas_gemm<T>('N', turned ? 'T' : 'N', int(width), int(count), int(columns), T(-1), others.data<T>() + which * r * m, int(width), f,
+                     int(turned ? count : columns), T(1), to, int(width));
+      }
+    });
+  });
+}
+
 void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
-  if (of_nothing(in[1].numel() == 0 || in[2].numel() == 0, out[0])) return;
+  // The count of differences has no slope anywhere.
+  if (of_nothing(in[1].numel() == 0 || in[2].numel() == 0 || op.p == 0, out[0])) return;
   const int64_t batch = in[1].sizes()[0], n = in[1].sizes()[1], m = in[1].sizes()[2], r = in[2].sizes()[1];
   // In lanes go the rows whose gradients are asked for where the distances of several stand side by side, or there is little to compare
   // each with; the others else.
   const bool shown_turned = is_turned(in[0]) && is_turned(in[3]), turn = shown_turned || r < kLanes;
   const Tensor dy = shown_turned ? in[0] : row_major(in[0]), a = row_major(in[1]), distance = shown_turned ? in[3] : row_major(in[3]);
+  constexpr int64_t kByProduct = 25;  // rows from which on PyTorch takes the product, whose digits are fewer where rows are nearly the same
+  if (op.p == 2 && std::max(n, r) > kByProduct) return euclidean_backward(dy, a, row_major(in[2]), distance, shown_turned, out[0]);
   by_type(a.dtype(), [&]<class T>(TypeTag<T>) {
     const Tensor turned = turned_rows<T>(turn ? a : in[2]), others = row_major(in[2]);
     const int64_t ld = turned.sizes()[2], step = turn ? kLanes : kRows, parts = (n + step - 1) / step;

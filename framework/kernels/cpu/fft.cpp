@@ -68,14 +68,22 @@ template <class From, class To, class F> void each_line(const Tensor& from, cons
   for (int k = 0; k < from.ndim(); k++)
     if (k != dim && k != beside) sizes.push(from.sizes()[k]), x.push(from.strides()[k]), y.push(to.strides()[k]);
   parallel_for(sizes.product(), kGrain / work, [&](int64_t b, int64_t e) {
+    const From* in = from.data<From>();
+    To* out = to.data<To>();
+    Dims at = sizes;
+    for (int64_t k = sizes.n, rest = b; k-- > 0; rest /= sizes[k]) at[k] = rest % sizes[k], in += at[k] * x[k], out += at[k] * y[k];
     for (int64_t i = b; i < e; i++) {
-      const From* in = from.data<From>();
-      To* out = to.data<To>();
-      for (int64_t k = sizes.n, rest = i; k-- > 0; rest /= sizes[k]) in += rest % sizes[k] * x[k], out += rest % sizes[k] * y[k];
       f(in, out);
+      for (int64_t k = sizes.n; k-- > 0;) {  // counted on, since short lines take no longer than a division for each axis
+        in += x[k], out += y[k];
+        if (++at[k] < sizes[k]) break;
+        in -= sizes[k] * x[k], out -= sizes[k] * y[k], at[k] = 0;
+      }
     }
   });
 }
+
+constexpr int64_t kRealLine = 128;  // shorter ones take longer to be parted from a complex one of half the length than ducc0 takes for all
 
 bool dense_lines(const Tensor& from, const Tensor& to, int dim) { return from.ndim() && from.strides()[dim] == 1 && to.strides()[dim] == 1; }
 
@@ -89,7 +97,7 @@ int columns_beside(const Tensor& from, const Tensor& to, int dim) {
 template <class R> void complex_lines(const Tensor& from, const Tensor& to, int dim, R scale, bool forward) {
   using C = std::complex<R>;
   const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
-  if (is_power_line(n) && dense_lines(from, to, dim))
+  if (is_power_line<R>(n) && dense_lines(from, to, dim))
     return each_line<C, C>(from, to, dim, -1, n, [&](const C* x, C* y) { fft_line(x, y, n, forward, scale); });
   if (const int beside = columns_beside(from, to, dim); beside >= 0 && is_power_column(n)) {
     const int64_t a = from.strides()[dim], b = to.strides()[dim], columns = from.sizes()[beside];
@@ -99,13 +107,13 @@ template <class R> void complex_lines(const Tensor& from, const Tensor& to, int 
 }
 template <class R> void real_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
-  if (is_power_line(n) && dense_lines(from, to, dim))
+  if (n >= kRealLine && is_power_line<R>(n / 2) && dense_lines(from, to, dim))
     return each_line<R, std::complex<R>>(from, to, dim, -1, n, [&](const R* x, std::complex<R>* y) { rfft_line(x, y, n, scale); });
   each_part<R, std::complex<R>>(from, to, dim, [&](auto& x, auto& y) { ducc0::r2c(x, y, size_t(dim), true, scale, 1); });
 }
 template <class R> void half_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = to.ndim() ? to.sizes()[dim] : 1;
-  if (is_power_line(n) && dense_lines(from, to, dim))
+  if (n >= kRealLine && is_power_line<R>(n / 2) && dense_lines(from, to, dim))
     return each_line<std::complex<R>, R>(from, to, dim, -1, n, [&](const std::complex<R>* x, R* y) { irfft_line(x, y, n, scale); });
   each_part<std::complex<R>, R>(from, to, dim, [&](auto& x, auto& y) { ducc0::c2r(x, y, size_t(dim), false, scale, 1); });
 }

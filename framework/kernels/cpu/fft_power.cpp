@@ -4,6 +4,7 @@
 #include "framework/kernels/cpu/fft_power.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <mutex>
 #include <numbers>
@@ -57,10 +58,12 @@ template <class R> struct Plan {
 
 template <class R> const Plan<R>& plan_of(int64_t n, bool columns) {
   static std::once_flag made[2][kMostBits + 1];
-  static const Plan<R>* plans[2][kMostBits + 1];
+  static std::atomic<const Plan<R>*> plans[2][kMostBits + 1];
   const int bits = std::countr_zero(uint64_t(n));
-  std::call_once(made[columns][bits], [&] { plans[columns][bits] = new Plan<R>(bits, columns); });
-  return *plans[columns][bits];
+  std::atomic<const Plan<R>*>& plan = plans[columns][bits];
+  if (const Plan<R>* known = plan.load(std::memory_order_acquire)) return *known;
+  std::call_once(made[columns][bits], [&] { plan.store(new Plan<R>(bits, columns), std::memory_order_release); });
+  return *plan.load(std::memory_order_acquire);
 }
 
 /// Where a step reads or writes: registers of complex numbers by the number of their first one.
@@ -215,7 +218,7 @@ bool is_power(int64_t n) { return n > 0 && std::has_single_bit(uint64_t(n)); }
 
 }  // namespace
 
-bool is_power_line(int64_t n) { return is_power(n) && n >= 128 && n <= int64_t(1) << kMostBits; }
+template <class R> bool is_power_line(int64_t n) { return is_power(n) && n >= 4 * kLanes<R> && n <= int64_t(1) << kMostBits; }
 bool is_power_column(int64_t n) { return is_power(n) && n >= 2 && n <= kMostRows; }
 
 template <class R> void fft_line(const std::complex<R>* x, std::complex<R>* y, int64_t n, bool forward, R scale) {
@@ -258,6 +261,8 @@ template <class R> void irfft_line(const std::complex<R>* x, R* y, int64_t n, R 
   transform<R>(z, Line<R>{reinterpret_cast<std::complex<R>*>(y), true, Vec<R>(scale)}, n, false);
 }
 
+template bool is_power_line<float>(int64_t);
+template bool is_power_line<double>(int64_t);
 template void fft_line<float>(const std::complex<float>*, std::complex<float>*, int64_t, bool, float);
 template void fft_line<double>(const std::complex<double>*, std::complex<double>*, int64_t, bool, double);
 template void fft_columns<float>(const std::complex<float>*, int64_t, std::complex<float>*, int64_t, int64_t, int64_t, bool, float);

@@ -6,8 +6,8 @@
 namespace weir {
 namespace WEIR_ISA {
 
-/// Whether dense lines of n numbers, real or complex, are transformed here.
-bool is_power_line(int64_t n);
+/// Whether dense lines of n complex numbers, or of 2 n real ones, are transformed here: of a register and more in each quarter.
+template <class R> bool is_power_line(int64_t n);
 /// The same for columns of n complex numbers, side by side.
 bool is_power_column(int64_t n);
 

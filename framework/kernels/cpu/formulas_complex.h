@@ -47,11 +47,10 @@ template <class R> ComplexVec<R> formula(const Logaddexp&, ComplexVec<R> a, Comp
 
 /// Ops with a loop per complex dtype: those whose arithmetic is that of vectors, or whose limits are the dtype's own.
 using FastComplexOps = OpList<Neg, Abs, Square, Reciprocal, Isnan, Isinf, Isfinite, LogicalNot, NanToNum, Conjugate, Sgn, Add, Sub,
-    Mul, Div, Where, Addcmul, Addcdiv, Lerp, Eq, Ne>;
+    Mul, Div, Where, Addcmul, Addcdiv, Lerp, Eq, Ne, SigmoidBackward, TanhBackward>;
 /// Ops whose complex64 numbers go through the complex128 loop.
 using ComplexOps = OpList<Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh,
-    Tanh, Asinh, Acosh, Atanh, Sigmoid, Sinc, Angle, Pow, Logaddexp, LogicalAnd, LogicalOr, LogicalXor, SigmoidBackward,
-    TanhBackward, Silu, SiluBackward>;
+    Tanh, Asinh, Acosh, Atanh, Sigmoid, Sinc, Angle, Pow, Logaddexp, LogicalAnd, LogicalOr, LogicalXor, Silu, SiluBackward>;
 
 }  // namespace formulas
 }  // namespace weir

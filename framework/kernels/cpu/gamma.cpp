@@ -140,13 +140,11 @@ inline double incomplete_gamma(double a, double x, bool upper, Digits digits) {
 }
 
 // The lower function where it is decided by its arguments alone, as in PyTorch; -1 elsewhere.
-inline double decided(double a, double x) {
-  if (x < 0 || a < 0) return NAN;
-  if (a == 0) return x > 0 ? 1 : NAN;
-  if (x == 0) return 0;  // also of NaN, as for an infinite x
-  if (std::isinf(a)) return std::isinf(x) ? NAN : 0;
-  if (std::isinf(x)) return 1;
-  return a != a || x != x ? NAN : -1;
+template <class T> T decided(T a, T x) {
+  const auto infinite = [](T v) { return abs(v) > largest(v); };
+  const T there = where(infinite(x), T(1), where((a != a) | (x != x), T(NAN), T(-1))), far = where(infinite(a), where(infinite(x), T(NAN), T(0)), there);
+  const T positive = where(a == T(0), where(x > T(0), T(1), T(NAN)), where(x == T(0), T(0), far));  // 0 also of NaN, as for an infinite x
+  return where((x < T(0)) | (a < T(0)), T(NAN), positive);
 }
 
 // digamma of x > 0: recurrence to 10, Stirling's series there.
@@ -209,11 +207,13 @@ template <class T> T formula(const DirichletGrad&, T x, T alpha, T total) {
   return x;
 }
 template <class T> T incomplete(T a, T x, bool upper) {
-  return per_lanes(a, x, [upper](auto p, auto q) -> decltype(p) {
-    const double known = decided(double(p), double(q));
-    if (known == -1) return decltype(p)(incomplete_gamma(double(p), double(q), upper, kDigits<decltype(p)>));
-    return decltype(p)(upper ? 1 - known : known);
-  });
+  const T known = decided(a, x), y = upper ? T(1) - known : known;
+  const auto open = known == T(-1);
+  if (!any(open)) return y;
+  return where(open, per_lanes(a, x, [upper](auto p, auto q) -> decltype(p) {
+    if (!(p > 0 && q > 0 && std::isfinite(p) && std::isfinite(q))) return 0;
+    return decltype(p)(incomplete_gamma(double(p), double(q), upper, kDigits<decltype(p)>));
+  }), y);
 }
 template <class T> T formula(const Igamma&, T a, T x) { return incomplete(a, x, false); }
 template <class T> T formula(const Igammac&, T a, T x) { return incomplete(a, x, true); }

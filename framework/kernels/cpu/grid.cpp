@@ -195,13 +195,17 @@ template <class T> std::array<Vec<T>, 2> gathered_pairs(const T* plane, const in
     return {typename Vec<T>::V(_mm512_permutex2var_ps(low, left, high)), typename Vec<T>::V(_mm512_permutex2var_ps(low, right, high))};
   }
 #elif defined(__AVX2__)
+  // One load for each pair, since this machine's gathers take longer than that. Pairs stand in the order in which shuffles part them.
   if constexpr (sizeof(T) == 4) {
-    auto some = [&](int first) {
-      return (__m256)_mm256_i32gather_epi64(reinterpret_cast<const long long*>(plane), _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + first)), sizeof(T));
-    };
-    auto in_order = [](__m256 x) { return typename Vec<T>::V((__m256)_mm256_permute4x64_epi64((__m256i)x, 0xd8)); };
-    const __m256 low = some(0), high = some(4);
-    return {in_order(_mm256_shuffle_ps(low, high, 0x88)), in_order(_mm256_shuffle_ps(low, high, 0xdd))};
+    auto pair = [&](int i) { return reinterpret_cast<const __m64*>(plane + at[i]); };
+    auto two = [&](int i) { return _mm_loadh_pi(_mm_loadl_pi(_mm_setzero_ps(), pair(i)), pair(i + 1)); };
+    const __m256 first = _mm256_insertf128_ps(_mm256_castps128_ps256(two(0)), two(4), 1), second = _mm256_insertf128_ps(_mm256_castps128_ps256(two(2)), two(6), 1);
+    return {typename Vec<T>::V(_mm256_shuffle_ps(first, second, 0x88)), typename Vec<T>::V(_mm256_shuffle_ps(first, second, 0xdd))};
+  }
+  if constexpr (sizeof(T) == 8) {
+    auto pair = [&](int i) { return _mm_loadu_pd(plane + at[i]); };
+    const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(0)), pair(2), 1), odd = _mm256_insertf128_pd(_mm256_castpd128_pd256(pair(1)), pair(3), 1);
+    return {typename Vec<T>::V(_mm256_unpacklo_pd(even, odd)), typename Vec<T>::V(_mm256_unpackhi_pd(even, odd))};
   }
 #endif
   std::array<Vec<T>, 2> values;
@@ -222,8 +226,9 @@ template <class T, bool kSlopes> struct Block {
 
   template <class Number> void find(const Geometry<Number>& g, const T* grid, int64_t count) {
     constexpr int64_t exact = int64_t{1} << 24;  // up to which a float counts elements
-    pairs = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact && g.strides[1] == 1;
-    if (pairs) corners(g, grid, count);
+    const bool plain = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact;
+    pairs = plain && g.strides[1] == 1;
+    if (plain) corners(g, grid, count);
     else any(g, grid, count);
     for (int j = 0; j < taps; j++)
       for (int64_t k = count; k < kBlock; k++) {
@@ -321,12 +326,12 @@ template <class T, bool kSlopes> struct Block {
       }
     }
     taps = 4;
-    const int32_t width = int32_t(g.strides[0]);
+    const int32_t down = int32_t(g.strides[0]), right = int32_t(g.strides[1]);
     for (int j = 0; j < 4; j++) {
       const int v = j >> 1, h = j & 1;
       for (int64_t k = 0; k < count; k++) {
         inside[j][k] = sides[0].inside[v][k] & sides[1].inside[h][k];
-        at[j][k] = sides[0].at[v][k] * width + sides[1].at[h][k];
+        at[j][k] = sides[0].at[v][k] * down + sides[1].at[h][k] * right;
         weight[j][k] = sides[1].weight[h][k] * sides[0].weight[v][k];
       }
       for (int64_t k = 0; kSlopes && k < count; k++) {

@@ -4,7 +4,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
-#include "framework/kernels/cpu/vec.h"
+#include "framework/kernels/cpu/substitute.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -73,64 +73,79 @@ void cholesky_inverse(const CholeskyInverse& op, Inputs in, Outputs out) {
   });
 }
 
+// The steps between rows and between columns of matrices whose triangles are read where they lie.
+struct Steps {
+  int64_t row, column;
+
+  /// Those of t, if its rows or columns are dense and its matrices one behind the other; else of a copy that takes its place.
+  explicit Steps(Tensor& t) {
+    const auto [r, c] = of(t);
+    const bool whole = t.is_contiguous() || t.strides() == column_strides(t.sizes());
+    if (!whole && !((r == 1 || c == 1) && t.ndim() == 2)) t = columns_of(t);
+    *this = of(t);
+  }
+
+ private:
+  Steps(int64_t r, int64_t c) : row(r), column(c) {}
+  static Steps of(const Tensor& t) { return {t.strides()[t.ndim() - 2], t.strides()[t.ndim() - 1]}; }
+};
+
 void cholesky_apply(const CholeskyApply& op, Inputs in, Outputs out) {
   run_copy(in[0], out[0]);
-  Tensor factor = columns_of(in[1]);
-  Matrices a(factor), b(out[0]);
+  Matrices b(out[0]);
+  const bool few = is_few(b.rows, b.cols);
+  Tensor factor = few ? in[1] : columns_of(in[1]);
+  const Steps steps(factor);
+  Matrices a(factor);
   visit_lapack_dtype("cholesky_solve", out[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(b.batch, double(a.each) * b.cols, [&](int64_t i) {
       if (b.each == 0) return;
+      T* x = b.at<T>(out[0], i);
+      if (few) {
+        const Triangle<T> t{a.at<T>(factor, i), b.rows, steps.row, steps.column, op.upper, false};
+        if (!op.upper) substitute(t, x, b.cols, b.ld);
+        substitute_adjoint(t, x, b.cols, b.ld);
+        if (op.upper) substitute(t, x, b.cols, b.ld);
+        return;
+      }
       char side = op.upper ? 'U' : 'L';
       int info = 0;
-      lapack<"potrs", T>(&side, &a.rows, &b.cols, a.at<T>(factor, i), &a.ld, b.at<T>(out[0], i), &b.ld, &info);
+      lapack<"potrs", T>(&side, &a.rows, &b.cols, a.at<T>(factor, i), &a.ld, x, &b.ld, &info);
     });
   });
 }
 
-// R columns of X with A X = B, one row of A after the other, whose rows are dense. B stands in x, column by column.
-template <int R, class T> void substitute(const TriangularApply& op, const T* a, int64_t n, T* x) {
-  constexpr int64_t w = Vec<T>::size;
-  for (int64_t step = 0; step < n; step++) {
-    const int64_t i = op.upper ? n - 1 - step : step, first = op.upper ? i + 1 : 0, last = op.upper ? n : i;
-    const T* row = a + i * n;
-    Vec<T> acc[R];
-    for (int r = 0; r < R; r++) acc[r] = Vec<T>(T(0));
-    int64_t k = first;
-    for (; k + w <= last; k += w)
-      for (int r = 0; r < R; r++) acc[r] = acc[r] + Vec<T>::load(row + k) * Vec<T>::load(x + r * n + k);
-    for (int r = 0; r < R; r++) {
-      T known = sum_lanes(acc[r]);
-      for (int64_t j = k; j < last; j++) known += row[j] * x[r * n + j];
-      x[r * n + i] = (x[r * n + i] - known) / (op.unitriangular ? T(1) : row[i]);
-    }
-  }
-}
-// Few columns, for which BLAS would pack the whole matrix: real numbers only.
-bool substitutes(const TriangularApply& op, bool rows, const Matrices& b) {
-  constexpr int kLeast = 32, kMost = 8;
-  return op.left && rows && b.rows >= kLeast && b.cols <= kMost;
+// X with X A = B is the transpose of that with A^T X^T = B^T, whose columns have to be dense.
+template <class T> void substitute_rows(const Triangle<T>& t, T* x, int64_t rows) {
+  Scratch<T> turned(rows * t.n);
+  for (int64_t i = 0; i < t.n; i++)
+    for (int64_t r = 0; r < rows; r++) turned[r * t.n + i] = x[i * rows + r];
+  substitute(t.turned(), turned.data(), rows, t.n);
+  for (int64_t i = 0; i < t.n; i++)
+    for (int64_t r = 0; r < rows; r++) x[i * rows + r] = turned[r * t.n + i];
 }
 
 void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
   run_copy(in[1], out[0]);
+  Matrices b(out[0]);
+  const bool few = op.left ? is_few(b.rows, b.cols) : is_few(b.cols, b.rows);
   // BLAS reads the triangle where it is: row by row it is the transpose of one column by column.
   const bool rows = in[0].is_contiguous(), columns = in[0].strides() == column_strides(in[0].sizes());
-  Tensor triangle = rows || columns ? in[0] : columns_of(in[0]);
-  Matrices a(triangle), b(out[0]);
+  Tensor triangle = few || rows || columns ? in[0] : columns_of(in[0]);
+  const Steps steps(triangle);
+  Matrices a(triangle);
   const bool turned = rows && !columns;
   visit_lapack_dtype("linalg.solve_triangular", out[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(b.batch, double(b.each) * a.rows, [&](int64_t i) {
       if (b.each == 0) return;
-      if constexpr (!kIsComplex<T>)
-        if (substitutes(op, rows, b)) {
-          int c = 0;
-          for (; c + 4 <= b.cols; c += 4) substitute<4>(op, a.at<T>(triangle, i), b.rows, b.at<T>(out[0], i) + int64_t(c) * b.rows);
-          for (; c < b.cols; c++) substitute<1>(op, a.at<T>(triangle, i), b.rows, b.at<T>(out[0], i) + int64_t(c) * b.rows);
-          return;
-        }
+      T* x = b.at<T>(out[0], i);
+      if (few) {
+        const Triangle<T> t{a.at<T>(triangle, i), a.rows, steps.row, steps.column, op.upper, op.unitriangular};
+        return op.left ? substitute(t, x, b.cols, b.ld) : substitute_rows(t, x, b.rows);
+      }
       char side = op.left ? 'L' : 'R', half = op.upper != turned ? 'U' : 'L', turn = turned ? 'T' : 'N', unit = op.unitriangular ? 'U' : 'N';
       T one(1);
-      lapack<"trsm", T>(&side, &half, &turn, &unit, &b.rows, &b.cols, &one, a.at<T>(triangle, i), &a.ld, b.at<T>(out[0], i), &b.ld);
+      lapack<"trsm", T>(&side, &half, &turn, &unit, &b.rows, &b.cols, &one, a.at<T>(triangle, i), &a.ld, x, &b.ld);
     });
   });
 }

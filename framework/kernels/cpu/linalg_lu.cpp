@@ -6,6 +6,7 @@
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/matrix_lanes.h"
 #include "framework/kernels/cpu/small_matrix.h"
+#include "framework/kernels/cpu/substitute.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -133,13 +134,28 @@ template <class T> void substituted(const Matrices& a, const T* lu, const int* p
       solutions.to_columns(x, b.rows, b.cols, b.ld);
     });
   }
+  if (is_few(b.rows, b.cols)) {
+    const Triangle<T> lower{lu, a.rows, 1, a.ld, false, true}, upper{lu, a.rows, 1, a.ld, true, false};
+    auto exchange = [&](int64_t j) {
+      for (int64_t c = 0; c < b.cols; c++) std::swap(x[c * b.ld + j], x[c * b.ld + pivots[j] - 1]);
+    };
+    if (turn == 'N') {
+      for (int64_t j = 0; j < a.rows; j++) exchange(j);
+      substitute(lower, x, b.cols, b.ld);
+      return substitute(upper, x, b.cols, b.ld);
+    }
+    substitute_adjoint(upper, x, b.cols, b.ld);
+    substitute_adjoint(lower, x, b.cols, b.ld);
+    for (int64_t j = a.rows; j-- > 0;) exchange(j);
+    return;
+  }
   int info = 0;
   lapack<"getrs", T>(&turn, &a.rows, &b.cols, lu, &a.ld, pivots, x, &b.ld, &info);
 }
 
 void lu_apply(const LuApply& op, Inputs in, Outputs out) {
   run_copy(in[2], out[0]);
-  Tensor lu = columns_of(in[0]), pivots = row_major(in[1]);
+  const Tensor lu = in[0].strides() == column_strides(in[0].sizes()) ? in[0] : columns_of(in[0]), pivots = row_major(in[1]);
   if (out[0].numel() == 0) return;
   Matrices a(lu), b(out[0]);
   const int* swaps = pivots.data<int>();

@@ -218,46 +218,73 @@ void svd_values(const SvdValues&, Inputs in, Outputs out) {
   });
 }
 
+// The singular values of a matrix and the conjugates of its vectors, column by column; of a Hermitian one, whose values have signs, those on one side
+// only. Without values where the matrix is not finite.
+template <class T> struct Decomposed {
+  std::vector<Part<T>> s;
+  Scratch<T> left, right;
+
+  Decomposed(const Tensor& A, const Matrices& m, int64_t i, T* a, bool hermitian) {
+    const int k = std::min(m.rows, m.cols);
+    if (hermitian) triangle_only(m, a, 'L');
+    if (!regular(A, i, a, m.each)) return;
+    s.resize(k);
+    if (hermitian) {
+      check_converged("linalg.eigh", A, i, hermitian_spectrum<T>(m, a, s.data(), 'L', true));
+      left.assign(a, a + m.each);
+    } else {
+      left.resize(size_t(m.rows) * k), right.resize(size_t(k) * m.cols);
+      check_converged("linalg.svd", A, i, singular<T>(m, 'S', a, s.data(), left.data(), right.data()));
+    }
+    if constexpr (kIsComplex<T>)
+      for (auto* vectors : {&left, &right})
+        for (T& x : *vectors) x = std::conj(x);
+  }
+};
 // P = V diag(1 / s) U^H over the values that count; Hermitian matrices have U = V and values of either sign.
 void pinv(const PinvParts& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
-  Tensor copy = columns_of(in[0]), atol = row_major(in[1]), rtol = row_major(in[2]);
+  // One matrix with several tolerances, which is how a batch comes of it, is decomposed once.
+  bool one = in[0].ndim() > 2;
+  Tensor A = in[0];
+  for (int d = 0; d + 2 < A.ndim(); d++) one = one && (A.sizes()[d] == 1 || A.strides()[d] == 0);
+  if (one) {
+    const int last = A.ndim() - 1;
+    A = alias(A, Dims{A.size(-2), A.size(-1)}, Dims{A.strides()[last - 1], A.strides()[last]}, A->offset);
+  }
+  Tensor copy = columns_of(A), atol = row_major(in[1]), rtol = row_major(in[2]);
   Matrices m(copy);
   const int k = std::min(m.rows, m.cols);
   visit_lapack_dtype("linalg.pinv", copy.dtype(), [&]<class T>(TypeTag<T>) {
-    each_matrix(m.batch, 2 * cube(m), [&](int64_t i) {
-      T* a = m.at<T>(copy, i);
-      std::vector<Part<T>> s(k);
-      std::vector<T> left, right;
-      if (op.hermitian) triangle_only(m, a, 'L');
-      if (!regular(in[0], i, a, m.each)) return void(std::fill_n(out[0].data<T>() + i * m.each, m.each, T(std::numeric_limits<Part<T>>::quiet_NaN())));
-      if (op.hermitian) {
-        check_converged("linalg.eigh", in[0], i, hermitian_spectrum<T>(m, a, s.data(), 'L', true));
-      } else {
-        left.resize(size_t(m.rows) * k), right.resize(size_t(k) * m.cols);
-        check_converged("linalg.svd", in[0], i, singular<T>(m, 'S', a, s.data(), left.data(), right.data()));
-      }
+    auto put = [&](const Decomposed<T>& d, int64_t i) {
+      T* p = out[0].data<T>() + i * m.each;
+      if (d.s.empty()) return void(std::fill_n(p, m.each, T(std::numeric_limits<Part<T>>::quiet_NaN())));
       Part<T> largest = 0;
-      for (Part<T> v : s) largest = std::max(largest, std::abs(v));
+      for (Part<T> v : d.s) largest = std::max(largest, std::abs(v));
       const Part<T> absolute = Part<T>(atol.data<double>()[i]), relative = Part<T>(rtol.data<double>()[i]) * largest;
       const Part<T> limit = std::isnan(absolute) || absolute > relative ? absolute : relative;  // a NaN stays, and no value is above it
-      T* u = op.hermitian ? a : left.data();
-      Scratch<T> scaled(u, u + size_t(m.rows) * k);
-      for (int j = 0; j < k; j++) {
-        Part<T> factor = std::abs(s[j]) > limit ? 1 / s[j] : 0;
-        for (int r = 0; r < m.rows; r++) scaled[r + size_t(j) * m.ld] *= factor;
+      auto factor = [&](int j) { return std::abs(d.s[j]) > limit ? 1 / d.s[j] : Part<T>(0); };
+      // Row by row the result is its own transpose: P^T = conj(U) scaled conj(V)^T, of which the smaller factor is scaled.
+      Scratch<T> scaled(op.hermitian ? d.left : d.right);
+      if (op.hermitian) {
+        for (int j = 0; j < k; j++) {
+          const Part<T> f = factor(j);
+          for (int r = 0; r < m.rows; r++) scaled[r + size_t(j) * m.rows] *= f;
+        }
+        return blas_gemm<T>('N', kIsComplex<T> ? 'C' : 'T', m.rows, m.cols, k, T(1), scaled.data(), m.ld, d.left.data(), m.ld, T(0), p, m.ld);
       }
-      // Row by row the result is its own transpose: P^T = conj(U scaled) conj(V)^T.
-      T* p = out[0].data<T>() + i * m.each;
-      if constexpr (kIsComplex<T>)
-        for (T& x : scaled) x = std::conj(x);
-      if (op.hermitian) blas_gemm<T>('N', 'T', m.rows, m.cols, k, T(1), scaled.data(), m.ld, a, m.ld, T(0), p, m.ld);
-      else {
-        if constexpr (kIsComplex<T>)
-          for (T& x : right) x = std::conj(x);
-        blas_gemm<T>('N', 'N', m.rows, m.cols, k, T(1), scaled.data(), m.ld, right.data(), k, T(0), p, m.ld);
-      }
-    });
+      std::vector<Part<T>> factors(k);
+      for (int j = 0; j < k; j++) factors[j] = factor(j);
+      for (int c = 0; c < m.cols; c++)
+        for (int j = 0; j < k; j++) scaled[j + size_t(c) * k] *= factors[j];
+      if (k > 1) return blas_gemm<T>('N', 'N', m.rows, m.cols, k, T(1), d.left.data(), m.ld, scaled.data(), k, T(0), p, m.ld);
+      for (int c = 0; c < m.cols; c++)
+        for (int r = 0; r < m.rows; r++) p[r + size_t(c) * m.ld] = d.left[r] * scaled[c];
+    };
+    if (!one) return each_matrix(m.batch, 2 * cube(m), [&](int64_t i) { put(Decomposed<T>(in[0], m, i, m.at<T>(copy, i), op.hermitian), i); });
+    openblas();
+    const Decomposed<T> d(in[0], m, 0, copy.data<T>(), op.hermitian);
+    each_matrix(out[0].numel() / m.each, 2.0 * double(m.each) * k, [&](int64_t i) { put(d, i); });
   });
 }
 

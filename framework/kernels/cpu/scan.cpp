@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
@@ -130,7 +131,8 @@ template <class T> Tensor wide(const Tensor& t) {
   return t.dtype() == dtype_of<T>() ? row_major(t) : copied(t, Meta(t.sizes(), dtype_of<T>()));
 }
 template <class F> void by_type(DType t, F&& run) {
-  if (is_complex(t)) run(TypeTag<std::complex<double>>{});
+  if (t == DType::complex64) run(TypeTag<std::complex<float>>{});
+  else if (is_complex(t)) run(TypeTag<std::complex<double>>{});
   else if (t == DType::float64) run(TypeTag<double>{});
   else if (is_floating(t)) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});
@@ -182,8 +184,8 @@ void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
           const int64_t at = first + k * lines.along, before = at - lines.along, after = at + lines.along;
           const bool is_first = k == 0, is_last = k + 1 == lines.n;
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
-            tail[l] = is_last ? Total<T>(dy[at + o]) : Total<T>(dy[at + o]) + Total<T>(x[after + o]) * tail[l];
-            dx[at + o] = T(is_first ? tail[l] : Total<T>(y[before + o]) * tail[l]);
+            tail[l] = is_last ? Total<T>(dy[at + o]) : Total<T>(dy[at + o]) + ProductOf::join(Total<T>(x[after + o]), tail[l]);
+            dx[at + o] = T(is_first ? tail[l] : ProductOf::join(Total<T>(y[before + o]), tail[l]));
           });
         }
         // A line whose product is no number: PyTorch divides sums of dy * y before its first zero, so that NaN reaches all that stands
@@ -213,9 +215,9 @@ template <class T> Total<T> product_of(const T* x, int64_t n) {
   std::fill_n(chain, 8, Total<T>(1));
   int64_t k = 0;
   for (; k + 8 <= n; k += 8)
-    for (int64_t c = 0; c < 8; c++) chain[c] *= Total<T>(x[k + c]);
-  for (; k < n; k++) chain[0] *= Total<T>(x[k]);
-  for (int64_t c = 1; c < 8; c++) chain[0] *= chain[c];
+    for (int64_t c = 0; c < 8; c++) chain[c] = ProductOf::join(chain[c], Total<T>(x[k + c]));
+  for (; k < n; k++) chain[0] = ProductOf::join(chain[0], Total<T>(x[k]));
+  for (int64_t c = 1; c < 8; c++) chain[0] = ProductOf::join(chain[0], chain[c]);
   return chain[0];
 }
 
@@ -237,6 +239,17 @@ template <class T> bool divided(T dy, const T* x, T* dx, int64_t n) {
   return true;
 }
 
+// Whether any of n numbers is zero, by blocks that are looked through without leaving the loop.
+template <class T> bool has_zero(const T* x, int64_t n) {
+  constexpr int64_t kBlock = 512;
+  for (int64_t first = 0; first < n; first += kBlock) {
+    int zeros = 0;
+    for (int64_t i = first; i < std::min(first + kBlock, n); i++) zeros += x[i] == T(0);
+    if (zeros) return true;
+  }
+  return false;
+}
+
 // Twice along each line: what stands before an element from the front, what stands behind it from the back.
 void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
@@ -248,6 +261,12 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
     in_type<T>(out[0], [&](T* dx) {
       if constexpr (!std::is_integral_v<T>)
         if (axis.outer * axis.inner == 1 && axis.n >= 256 * Lines::kMost && divided(*dy, x, dx, axis.n)) return;
+      std::once_flag looked;
+      bool zero = false;  // anywhere: asked once, by the first line that needs to know
+      auto any_zero = [&] {
+        std::call_once(looked, [&] { zero = has_zero(x, out[0].numel()); });
+        return zero;
+      };
       lines.each([&](int64_t first, int64_t count) {
         Scratch<Total<T>> front(lines.n * count);
         Total<T> product[Lines::kMost];
@@ -256,7 +275,7 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
         for (int64_t k = 0; k < lines.n; k++)
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
             front[k * count + l] = product[l];
-            product[l] *= Total<T>(x[first + k * lines.along + o]);
+            product[l] = ProductOf::join(product[l], Total<T>(x[first + k * lines.along + o]));
           });
         // Of the product of all two zeros leave nothing, beside infinities neither, as in PyTorch.
         if (op.of_all && product[0] != product[0] && std::count(x, x + lines.n, T(0)) > 1) return void(std::fill(dx, dx + lines.n, T(0)));
@@ -265,11 +284,11 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
           auto lost = [&](int64_t l) { return !(std::abs(T(product[l])) < std::numeric_limits<double>::infinity()); };
           bool any = false;
           for (int64_t l = 0; l < count; l++) any = any || lost(l);
-          if (any && std::find(x, x + out[0].numel(), T(0)) == x + out[0].numel()) {
+          if (any && !any_zero()) {
             for (int64_t k = 0; k < lines.n; k++)
               lines.side_by_side(count, [&](int64_t l, int64_t o) {
                 const int64_t at = first + k * lines.along + o;
-                if (lost(l)) front[k * count + l] = T(product[l]) / Total<T>(x[at]);
+                if (lost(l)) front[k * count + l] = Total<T>(T(product[l])) / Total<T>(x[at]);
               });
             for (int64_t l = 0; l < count; l++) whole[l] = lost(l);
           }
@@ -279,8 +298,8 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
         for (int64_t k = lines.n; k-- > 0;)
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
             const int64_t at = first + k * lines.along + o;
-            dx[at] = T(front[k * count + l] * product[l]);
-            if (!whole[l]) product[l] *= Total<T>(x[at]);
+            dx[at] = T(ProductOf::join(front[k * count + l], product[l]));
+            if (!whole[l]) product[l] = ProductOf::join(product[l], Total<T>(x[at]));
           });
       });
     });

@@ -127,7 +127,25 @@ template <class R> ComplexVec<R> cosh(ComplexVec<R> x) { return per_lane(x, [](Z
 template <class R> ComplexVec<R> tanh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::tanh(z); }); }
 template <class R> ComplexVec<R> asinh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::asinh(z); }); }
 template <class R> ComplexVec<R> acosh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::acosh(z); }); }
-template <class R> ComplexVec<R> atanh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::atanh(z); }); }
+/// f of `fast` vectors, and of the C library's functions in the lanes where the mask does not hold.
+template <class R, class F> ComplexVec<R> with_others(Mask<R> usual, ComplexVec<R> fast, ComplexVec<R> x, F f) {
+  for (int i = 0; i < x.size; i++)
+    if (!usual.v[i]) {
+      const Z y = f(Z(x.re.v[i], x.im.v[i]));
+      fast.re.v[i] = R(y.real()), fast.im.v[i] = R(y.imag());
+    }
+  return fast;
+}
+/// log1p(4 |x| / ((1 - |x|)^2 + y^2)) / 4 with the sign of x, and half the angle of (1 - |x|) (1 + |x|) - y^2 and 2 y, while no square leaves the range.
+inline ComplexVec<double> atanh(ComplexVec<double> z) {
+  using D = Vec<double>;
+  const D x = abs(z.re), y = z.im, left = D(1) - x, far = left * left + y * y;
+  const Mask<double> usual = (x < D(1e150)) & (abs(y) < D(1e150)) & (far > D(1e-290));
+  const ComplexVec<double> w = where(usual, ComplexVec<double>(x, y), ComplexVec<double>(2));
+  const D a = D(1) - w.re;
+  const D re = D(0.25) * log1p(D(4) * w.re / (a * a + w.im * w.im)), im = D(0.5) * atan2(w.im + w.im, a * (D(1) + w.re) - w.im * w.im);
+  return with_others(usual, ComplexVec<double>(copysign(re, z.re), im), z, [](Z v) { return std::atanh(v); });
+}
 template <class R> ComplexVec<R> log1p(ComplexVec<R> x) {
   return per_lane(x, [](Z z) {
     double a = z.real(), b = z.imag();
@@ -136,27 +154,49 @@ template <class R> ComplexVec<R> log1p(ComplexVec<R> x) {
     return std::log(1.0 + z);
   });
 }
+/// expm1(x) cos(y) - 2 sin(y / 2)^2, in which nothing cancels near 0, and exp(x) sin(y).
 template <class R> ComplexVec<R> expm1(ComplexVec<R> x) {
-  return per_lane(x, [](Z z) {
-    double half = std::sin(0.5 * z.imag());
-    return Z(std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag()));
-  });
+  const Vec<R> half = sin(Vec<R>(R(0.5)) * x.im);
+  return {expm1(x.re) * cos(x.im) - Vec<R>(2) * half * half, exp(x.re) * sin(x.im)};
 }
 /// Small whole exponents are products, which are exact where the logarithm is not.
-template <class R> ComplexVec<R> pow(ComplexVec<R> x, ComplexVec<R> y) {
-  return per_lanes(x, y, [](Z a, Z b) {
-    if (b == 0.0) return Z(1);
-    if (a == 0.0) return b.imag() == 0 && b.real() > 0 ? Z(0) : std::pow(a, b);
-    if (b.imag() != 0) return std::pow(a, b);
-    if (b.real() == 0.5) return std::sqrt(a);
-    if (std::abs(b.real()) > 3 || b.real() != std::floor(b.real())) return std::pow(a, b);
-    Z square(a.real() * a.real() - a.imag() * a.imag(), 2 * a.real() * a.imag());
-    int n = std::abs(int(b.real()));
-    Z power = n == 1 ? a : n == 2 ? square
-              : Z(square.real() * a.real() - square.imag() * a.imag(), square.real() * a.imag() + square.imag() * a.real());
-    return b.real() > 0 ? power : 1.0 / power;
-  });
+inline Z power_of(Z a, Z b) {
+  if (b == 0.0) return Z(1);
+  if (a == 0.0) return b.imag() == 0 && b.real() > 0 ? Z(0) : std::pow(a, b);
+  if (b.imag() != 0) return std::pow(a, b);
+  if (b.real() == 0.5) return std::sqrt(a);
+  if (std::abs(b.real()) > 3 || b.real() != std::floor(b.real())) return std::pow(a, b);
+  Z square(a.real() * a.real() - a.imag() * a.imag(), 2 * a.real() * a.imag());
+  int n = std::abs(int(b.real()));
+  Z power = n == 1 ? a : n == 2 ? square
+            : Z(square.real() * a.real() - square.imag() * a.imag(), square.real() * a.imag() + square.imag() * a.real());
+  return b.real() > 0 ? power : 1.0 / power;
 }
+/// exp(y log(x)) by vectors, where no exponent is one of those and nothing leaves the range of double on the way.
+inline ComplexVec<double> pow(ComplexVec<double> x, ComplexVec<double> y) {
+  using D = Vec<double>;
+  const D re = abs(x.re), im = abs(x.im), large = where(re > im, re, im), small = where(re > im, im, re), size = abs(y.re);
+  const Mask<double> product = (y.im == D(0)) & ((size == D(0.5)) | (size == D(0)) | (size == D(1)) | (size == D(2)) | (size == D(3)));
+  Mask<double> usual = (large > D(1e-150)) & (large < D(1e150)) & (small < D(1e150)) & !product;
+  ComplexVec<double> r = x;
+  if (any(usual)) {
+    const D a = where(usual, large, D(2)), b = where(usual, small, D(0)), squares = a * a + b * b;
+    // Of a length near 1 the logarithm is that of the little that is beyond it.
+    const Mask<double> near = (squares > D(0.5)) & (squares < D(2));
+    const D length = D(0.5) * where(near, log1p(fma(a - D(1), a + D(1), b * b)), log(squares)), angle = atan2(x.im, x.re);
+    const D grows = y.re * length - y.im * angle, turns = y.im * length + y.re * angle;
+    usual = usual & (abs(grows) < D(700));
+    const D e = exp(where(usual, grows, D(0)));
+    r = {e * cos(turns), e * sin(turns)};
+  }
+  for (int i = 0; i < x.size; i++)
+    if (!usual.v[i]) {
+      const Z z = power_of(Z(x.re.v[i], x.im.v[i]), Z(y.re.v[i], y.im.v[i]));
+      r.re.v[i] = z.real(), r.im.v[i] = z.imag();
+    }
+  return r;
+}
+template <class R> ComplexVec<R> pow(ComplexVec<R> x, ComplexVec<R> y) { return per_lanes(x, y, power_of); }
 
 }  // namespace WEIR_ISA
 }  // namespace weir

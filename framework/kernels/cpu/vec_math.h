@@ -266,17 +266,14 @@ template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
   return lanes::any(!product) ? where(product, power, signed_pow(x, y)) : power;
 }
 
-/// log(gamma(2 + u)) / u of |u| <= 1/2, to the digits of a double and of a float. Minimax polynomials.
+/// log(gamma(2 + u)) / u of |u| <= 1/2. A minimax polynomial.
 constexpr double kLogGamma[] = {2.74753900519096639e-7, -5.8112777689212462e-7, 9.24285222516227674e-7, -1.97431068884210674e-6, 4.38285453838466677e-6,
                                 -9.45628851510171917e-6, 2.05060197017476186e-5, -4.49237275642476526e-5, 9.94576169215713313e-5, -2.23154977462927232e-4,
                                 5.09669519652667278e-4, -1.19275390099830869e-3, 2.89051033086590093e-3, -7.3855510289355447e-3, 2.05808084277833798e-2,
                                 -6.73523010531956387e-2, 3.2246703342411322e-1, 4.22784335098467136e-1};
-constexpr double kLogGammaOfFloat[] = {-5.20811873906602772e-5, 1.14982482156876832e-4, -2.21310480503237962e-4, 5.05669256620421845e-4, -1.19295848430065355e-3,
-                                       2.89095397672446783e-3, -7.3855418319890168e-3, 2.05807884850863395e-2, -6.73523011684688667e-2, 3.2246703367406582e-1,
-                                       4.22784335098467139e-1};
 
 // Of x >= 1/2: from 7.5 on by Stirling's series, below by a polynomial around 2 and the product that leads there. One logarithm serves both.
-template <int n> Vec<double> log_gamma_right(Vec<double> x, const double (&around_two)[n]) {
+inline Vec<double> log_gamma_right(Vec<double> x) {
   using D = Vec<double>;
   const Mask<double> far = x >= D(7.5), below = x < D(1.5);
   D u = x - where(below, D(1), D(2)), product = where(below, x, D(1));
@@ -285,8 +282,8 @@ template <int n> Vec<double> log_gamma_right(Vec<double> x, const double (&aroun
     product = where(above, product * (x - D(k)), product), u = where(above, u - D(1), u);
   }
   const D l = log(where(far, x, product));
-  D p(around_two[0]);
-  for (int i = 1; i < n; i++) p = fma(p, u, D(around_two[i]));
+  D p(0);
+  for (double c : kLogGamma) p = fma(p, u, D(c));
   const D near = fma(p, u, where(below, -l, l));
   if (!lanes::any(far)) return near;
   const D r = D(1) / x, s = r * r;
@@ -294,24 +291,53 @@ template <int n> Vec<double> log_gamma_right(Vec<double> x, const double (&aroun
   for (double c : {1.0 / 156, 691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12}) series = D(c) - s * series;
   return where(far, fma(x - D(0.5), l, -x) + fma(r, series, D(0.91893853320467274178)), near);
 }
-inline Vec<double> lgamma(Vec<double> x) {
-  const Mask<double> right = (x >= Vec<double>(0.5)) & (x <= largest(x));
-  Vec<double> y = log_gamma_right(x, kLogGamma);
-  if (lanes::any(!right))
-    for (int i = 0, sign; i < Vec<double>::size; i++)
-      if (!right.v[i]) y.v[i] = ::lgamma_r(x.v[i], &sign);
-  return y;
+/// sin(pi r) of |r| <= 1/2 by the first n terms of its series.
+template <int n> Vec<double> sine_of_turn(Vec<double> r) {
+  static constexpr auto c = [] {
+    constexpr double pi = 3.14159265358979323846;
+    std::array<double, n> c{pi};
+    for (int k = 1; k < n; k++) c[k] = -c[k - 1] * pi * pi / (2 * k * (2 * k + 1));
+    return c;
+  }();
+  const Vec<double> square = r * r;
+  Vec<double> p(c[n - 1]);
+  for (int k = n - 1; k-- > 0;) p = fma(p, square, Vec<double>(c[k]));
+  return r * p;
 }
+/// Left of 1/2 by reflection; where its two parts cancel, beside zeros, by the C library.
+inline Vec<double> lgamma(Vec<double> x) {
+  using D = Vec<double>;
+  const Mask<double> left = x < D(0.5);
+  const D right = log_gamma_right(where(left, D(1) - x, where(x <= largest(x), x, D(1))));
+  const D outside = where(abs(x) > largest(x), D(INFINITY), x + x);  // NaN stays
+  if (!lanes::any(left)) return where(x <= largest(x), right, outside);
+  const D sine = abs(sine_of_turn<12>(x - nearbyint(x)));
+  const Mask<double> pole = sine == D(0);
+  const D mirror = log(D(3.14159265358979323846) / where(pole, D(1), sine)), turned = mirror - right;
+  D y = where(left, where(pole, D(INFINITY), turned), right);
+  const Mask<double> cancels = left & !pole & (abs(turned) < D(0.25) * abs(right)) & (x >= -largest(x));
+  if (lanes::any(cancels))
+    for (int i = 0, sign; i < D::size; i++)
+      if (cancels.v[i]) y.v[i] = ::lgamma_r(x.v[i], &sign);
+  return where(abs(x) <= largest(x), y, outside);
+}
+/// By Stirling's series at x + 6, or 7 - x left of 1/2, and the product that leads there, for all numbers alike: two logarithms and no choices.
 inline Vec<float> lgamma(Vec<float> x) {
   return in_double(x, [](Vec<double> v) {
     using D = Vec<double>;
-    const Mask<double> low = v < D(0.5);
-    D y = log_gamma_right(where(low, D(1) - v, v), kLogGammaOfFloat);
-    if (lanes::any(low)) {  // by reflection
-      const D sine = sin(D(3.14159265358979323846) * (v - nearbyint(v)));
-      y = where(low, log(D(3.14159265358979323846) / abs(sine)) - y, y);
-    }
-    return where(abs(v) > largest(v), D(INFINITY), y);
+    const Mask<double> left = v < D(0.5);
+    const D low = where(left, D(1) - v, v), z = low + D(6);
+    const D product = (low * (low + D(1))) * ((low + D(2)) * (low + D(3))) * ((low + D(4)) * (low + D(5)));
+    const D sine = abs(sine_of_turn<8>(v - nearbyint(v)));
+    const Mask<double> pole = left & (sine == D(0)), plain = abs(v) <= largest(v);
+    const D factor = where(left, D(3.14159265358979323846) * product / where(pole, D(1), sine), product);
+    const D r = D(1) / z, s = r * r;
+    D series(3617.0 / 122400);
+    for (double c : {1.0 / 156, 691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12}) series = D(c) - s * series;
+    const D at_z = fma(z - D(0.5), log(where(plain, z, D(1))), -z) + fma(r, series, D(0.91893853320467274178));
+    const D y = log(where(plain, factor, D(1))) - at_z;
+    const Mask<double> zero = (v == D(1)) | (v == D(2));
+    return where(plain, where(pole, D(INFINITY), where(zero, D(0), where(left, y, -y))), where(v != v, v, D(INFINITY)));
   });
 }
 #undef WEIR_PS

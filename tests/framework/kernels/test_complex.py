@@ -1,5 +1,7 @@
 """Complex numbers compute, differentiate and alias as PyTorch's do. Sources: framework/ops/complex.cpp and kernels/cpu/complex.cpp."""
 
+import cmath
+
 import numpy as np
 import pytest
 import torch
@@ -239,3 +241,17 @@ def test_the_gradient_of_a_sign_has_the_digits_that_pytorch_leaves_it():
     ours = to_weir(x).requires_grad_()
     got, = weir.autograd.grad(weir.sgn(ours), ours, to_weir(sent))
     assert_close(weir.view_as_real(got), torch.view_as_real(want), 1e-14, 0.0)
+
+
+EXTREMES = [0j, 1 + 1e-200j, 1e-200 + 1e-200j, 1e200 + 3j, -1e200 - 1e180j, 2 + 0j, complex(-2, -0.0), 0.5 - 1e-20j, 0.3 + 0.4j, complex("inf+1j"), complex("-1.5+infj"), 1 - 1e-17j]
+OF_ANY_SIZE = {"atanh": (lambda x: x.atanh(), cmath.atanh), "power": (lambda x: x ** (0.3 - 0.7j), lambda z: z ** (0.3 - 0.7j))}
+
+
+@pytest.mark.parametrize("name", OF_ANY_SIZE)
+def test_numbers_of_any_size_side_by_side(name):
+    """The fast formulas hold where squares stay within range; a number's result does not hang on what stands beside it."""
+    ours, exact = OF_ANY_SIZE[name]
+    numbers = [z for z in EXTREMES if name == "atanh" or z and cmath.isfinite(z)]
+    for z, found in zip(numbers, ours(weir.tensor(numbers, dtype=weir.complex128)).tolist()):
+        assert found == pytest.approx(exact(z), rel=1e-13, abs=0), z
+        assert ours(weir.tensor([z], dtype=weir.complex128)).item() == found

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import weir
 
-SIZES = [2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 32768, 65536]
+SIZES = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 32768, 65536]
 TOLERANCE = {"complex64": 1e-6, "complex128": 1e-14}
 
 

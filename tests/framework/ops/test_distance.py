@@ -18,6 +18,18 @@ def test_cdist(p):
         assert_same(lambda t, a, b: t.cdist(a, b, p), a, b, order=1, rtol=1e-2, what=f"{p} {a.shape} {b.shape}")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("n, r", [(30, 4), (4, 30), (33, 50), (1100, 3)])
+def test_gradient_of_many_euclidean_distances(n, r, dtype):
+    """Those of more than 25 rows are a product of matrices, in PyTorch too; also of rows that are the same, and of distances read turned."""
+    for batch in ((), (3,)):
+        x, y = (torch.randn(*batch, k, 5, generator=torch.manual_seed(k), dtype=dtype) for k in (n, r))
+        x[..., 2, :] = y[..., 1, :]
+        for turn in (lambda a: a, lambda a: a.mT.contiguous().mT):
+            call = lambda t, x, y: t.cdist(turn(x), turn(y), compute_mode="donot_use_mm_for_euclid_dist")  # noqa: B023, E731
+            assert_same(call, x.requires_grad_(), y.requires_grad_(), order=1, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("p", NORMS)
 def test_pdist(p):
     for x in (A[0] * 3, torch.randn(37, 3, generator=torch.manual_seed(2)), A[0, :1], A[0, :0], A[0, :, :0], A[0].double(), A[0].long(), A):

@@ -24,6 +24,14 @@ def test_grid_sampler(rank, mode, padding, align):
         assert_same(call, x, grid)
 
 
+@pytest.mark.parametrize("layout", [lambda x: x.mT, lambda x: x[..., ::2], lambda x: x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2), lambda x: x[:1].expand(2, -1, -1, -1)])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+def test_few_points_of_pictures_that_are_not_dense(padding, layout):
+    x, grid = torch.randn(2, 3, 40, 40, generator=torch.manual_seed(0)), torch.rand(2, 3, 7, 2, generator=torch.manual_seed(1)) * 3 - 1.5
+    for dtype in (torch.float32, torch.float64):
+        assert_same(lambda t, x, g: t.grid_sampler(layout(x), g, 0, padding, False), x.to(dtype), grid.to(dtype))
+
+
 @pytest.mark.parametrize("rank", RANKS)
 @pytest.mark.parametrize("align", [False, True])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 CALLS = {
     **{f"matrix_norm {p}": lambda t, a, p=p: t.linalg.matrix_norm(a, p, (0, -1), True) for p in ("fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf"))},
@@ -76,3 +76,14 @@ def test_low_rank():
 def test_a_bound_that_is_no_number_leaves_no_value(bound):
     for name in ("rtol", "atol"):
         assert weir.linalg.pinv(weir.eye(2), **{name: bound}).tolist() == torch.linalg.pinv(torch.eye(2), **{name: bound}).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex128])
+@pytest.mark.parametrize("shape", [(40, 1), (1, 7), (5, 3), (4, 4)])
+def test_one_pseudo_inverse_with_several_tolerances(shape, dtype):
+    a = torch.randn(*shape, dtype=dtype, generator=torch.manual_seed(0))
+    limits = torch.tensor([[0.0], [0.3], [100.0]])
+    assert_same(lambda t, a, b: t.linalg.pinv(a, atol=b, rtol=b * 0), a, limits)
+    assert_same(lambda t, a, b: t.linalg.pinv(a.expand(3, 1, *shape), atol=b), a, limits)
+    if shape[0] == shape[1]:
+        assert_same(lambda t, a, b: t.linalg.pinv(a + a.mH, atol=b, hermitian=True), a, limits)
