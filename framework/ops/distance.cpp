@@ -46,8 +46,8 @@ Tensors CdistForward::vjp(const Saved& s, const Tensor& dy) const {
             x2 * fn::unsqueeze(fn::sum(ratio, Dims{1}), int64_t(-1)) - fn::bmm(turned(ratio), x1)};
   }
   Tensor y = detach(s.output());
-  return {s.needs(0) ? fn::cdist_backward(dy, x1, x2, y, p) : Tensor(),
-          s.needs(1) ? fn::cdist_backward(turned(dy), x2, x1, turned(y), p) : Tensor()};
+  return {s.needs(0) ? fn::cdist_backward(dy, x1, x2, y, p, by_product) : Tensor(),
+          s.needs(1) ? fn::cdist_backward(turned(dy), x2, x1, turned(y), p, by_product) : Tensor()};
 }
 Meta CdistBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
 
@@ -68,8 +68,8 @@ Tensor Cdist::compose(Inputs in) const {
   sizes.push(a.size(-2)), sizes.push(b.size(-2));
   constexpr int64_t kByProduct = 25;  // rows from which PyTorch takes a product of matrices, which exists in half precision too
   bool widened = is_reduced(a.dtype()) && a.dtype() == b.dtype() && p == 2 && (a.size(-2) > kByProduct || b.size(-2) > kByProduct);
-  if (widened) return cast_to(fn::cdist(cast_to(a, DType::float32), cast_to(b, DType::float32), p), a.dtype());
-  return fn::reshape(fn::cdist_forward(as_batch(a, batch), as_batch(b, batch), p), sizes);
+  if (widened) return cast_to(fn::cdist(cast_to(a, DType::float32), cast_to(b, DType::float32), p, by_product), a.dtype());
+  return fn::reshape(fn::cdist_forward(as_batch(a, batch), as_batch(b, batch), p, by_product), sizes);
 }
 
 Meta PdistForward::infer(Inputs in) const {

@@ -5,35 +5,39 @@
 namespace weir {
 
 struct CdistForward : Op {
-  static constexpr Signature signature = "cdist_forward(x1: Tensor, x2: Tensor, p: float) -> Tensor";
-  static constexpr auto doc = "p-norm distances between the rows of two batches of matrices. Shapes: (B, P, M), (B, R, M) -> (B, P, R).";
+  static constexpr Signature signature = "cdist_forward(x1: Tensor, x2: Tensor, p: float, by_product: bool = True) -> Tensor";
+  static constexpr auto doc = "p-norm distances between the rows of two batches of matrices. Shapes: (B, P, M), (B, R, M) -> (B, P, R). "
+                              "Whether the gradient of many Euclidean ones may be a product, with fewer digits for rows that are nearly the same.";
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "bpm, brm -> bpr";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   double p;
-  static constexpr Fields fields{&CdistForward::p};
+  bool by_product;
+  static constexpr Fields fields{&CdistForward::p, &CdistForward::by_product};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct CdistBackward : Op {
-  static constexpr Signature signature = "cdist_backward(grad_output: Tensor, x1: Tensor, x2: Tensor, distance: Tensor, p: float) -> Tensor";
+  static constexpr Signature signature = "cdist_backward(grad_output: Tensor, x1: Tensor, x2: Tensor, distance: Tensor, p: float, by_product: bool = True) -> Tensor";
   static constexpr auto doc = "Gradient of cdist_forward's x1. It has none of its own, as PyTorch's. Shape: as x1.";
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "bpr, bpm, brm, bpr -> bpm";
   double p;
-  static constexpr Fields fields{&CdistBackward::p};
+  bool by_product;
+  static constexpr Fields fields{&CdistBackward::p, &CdistBackward::by_product};
   Meta infer(Inputs in) const;
 };
 
 struct Cdist : Op {
-  static constexpr Signature signature = "cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor";
+  static constexpr Signature signature = "cdist(x1: Tensor, x2: Tensor, p: float = 2.0, by_product: bool = True) -> Tensor";
   static constexpr auto doc = "p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R).";
   static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   double p;
-  static constexpr Fields fields{&Cdist::p};
+  bool by_product;
+  static constexpr Fields fields{&Cdist::p, &Cdist::by_product};
   Tensor compose(Inputs in) const;
 };
 

@@ -263,7 +263,7 @@ void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
   const bool shown_turned = is_turned(in[0]) && is_turned(in[3]), turn = shown_turned || r < kLanes;
   const Tensor dy = shown_turned ? in[0] : row_major(in[0]), a = row_major(in[1]), distance = shown_turned ? in[3] : row_major(in[3]);
   constexpr int64_t kByProduct = 25;  // rows from which on PyTorch takes the product, whose digits are fewer where rows are nearly the same
-  if (op.p == 2 && std::max(n, r) > kByProduct) return euclidean_backward(dy, a, row_major(in[2]), distance, shown_turned, out[0]);
+  if (op.p == 2 && op.by_product && std::max(n, r) > kByProduct) return euclidean_backward(dy, a, row_major(in[2]), distance, shown_turned, out[0]);
   by_type(a.dtype(), [&]<class T>(TypeTag<T>) {
     const Tensor turned = turned_rows<T>(turn ? a : in[2]), others = row_major(in[2]);
     const int64_t ld = turned.sizes()[2], step = turn ? kLanes : kRows, parts = (n + step - 1) / step;

@@ -44,7 +44,7 @@ def tensordot(a, b, dims=2, out=None):
     return weir._C.ops["hidden"]["tensordot"](a, b, left, right, out=out)
 
 
-#: How PyTorch may compute p = 2; here all are one.
+#: How p = 2 may be computed. Distances never are a product of matrices here; gradients may be one, but for the last.
 _COMPUTE_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 _cdist = weir._C.ops["hidden"]["cdist"]
 
@@ -54,4 +54,4 @@ def cdist(x1, x2, p=2.0, compute_mode=_COMPUTE_MODES[0]):
     """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
     if compute_mode not in _COMPUTE_MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    return _cdist(x1, x2, p)
+    return _cdist(x1, x2, p, compute_mode != _COMPUTE_MODES[2])

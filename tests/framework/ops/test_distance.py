@@ -48,6 +48,18 @@ def test_compute_mode(mode):
     assert_same(lambda t, a, b: t.cdist(a, b, compute_mode=mode), A, B, order=0)
 
 
+def test_rows_that_are_nearly_the_same_have_all_digits_without_a_product():
+    weir.manual_seed(0)
+    x, y, g = 1 + 1e-3 * weir.randn(64, 8), 1 + 1e-3 * weir.randn(60, 8), weir.randn(64, 60)
+
+    def gradient(x, y, g):
+        x = x.detach().requires_grad_()
+        weir.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist").backward(g)
+        return x.grad.double()
+    right = gradient(x.double(), y.double(), g.double())
+    assert (gradient(x, y, g) - right).abs().max() < 1e-5 * right.abs().max()
+
+
 @pytest.mark.parametrize("shape, dtype", [((0,), "float32"), ((5,), "float32"), ((2, 3), "float64"), ((2, 3), "int64")])
 @pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
 def test_normalize_divides_into_out(shape, dtype):
