@@ -83,7 +83,8 @@ template <class From, class To, class F> void each_line(const Tensor& from, cons
   });
 }
 
-constexpr int64_t kRealLine = 128;  // shorter ones take longer to be parted from a complex one of half the length than ducc0 takes for all
+// Whether a line of n real numbers is taken as a complex one of half the length: shorter ones take longer to be parted from it than ducc0 takes for all.
+template <class R> bool is_real_power_line(int64_t n) { return n >= 128 && n % 2 == 0 && is_power_line<R>(n / 2); }
 
 bool dense_lines(const Tensor& from, const Tensor& to, int dim) { return from.ndim() && from.strides()[dim] == 1 && to.strides()[dim] == 1; }
 
@@ -107,13 +108,13 @@ template <class R> void complex_lines(const Tensor& from, const Tensor& to, int 
 }
 template <class R> void real_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
-  if (n >= kRealLine && is_power_line<R>(n / 2) && dense_lines(from, to, dim))
+  if (is_real_power_line<R>(n) && dense_lines(from, to, dim))
     return each_line<R, std::complex<R>>(from, to, dim, -1, n, [&](const R* x, std::complex<R>* y) { rfft_line(x, y, n, scale); });
   each_part<R, std::complex<R>>(from, to, dim, [&](auto& x, auto& y) { ducc0::r2c(x, y, size_t(dim), true, scale, 1); });
 }
 template <class R> void half_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = to.ndim() ? to.sizes()[dim] : 1;
-  if (n >= kRealLine && is_power_line<R>(n / 2) && dense_lines(from, to, dim))
+  if (is_real_power_line<R>(n) && dense_lines(from, to, dim))
     return each_line<std::complex<R>, R>(from, to, dim, -1, n, [&](const std::complex<R>* x, R* y) { irfft_line(x, y, n, scale); });
   each_part<std::complex<R>, R>(from, to, dim, [&](auto& x, auto& y) { ducc0::c2r(x, y, size_t(dim), false, scale, 1); });
 }

@@ -29,6 +29,18 @@ def test_lines(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", [64, 128, 256, 4096])
+def test_real_lines_of_one_more_and_one_less(n, dtype):
+    """Of which half the length, rounded, is a power as well."""
+    for size in (n - 1, n + 1):
+        x = numbers(dtype, 3, size)
+        close(weir.fft.rfft(weir.from_numpy(x.real.copy())), np.fft.rfft(x.real.astype(float)), dtype)
+        half = x[:, :size // 2 + 1].copy()
+        close(weir.fft.irfft(weir.from_numpy(half), size), np.fft.irfft(half.astype(complex), size), dtype)
+        close(weir.fft.fft(weir.from_numpy(x.real.copy())), np.fft.fft(x.real.astype(float)), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("columns", [1, 4, 16, 21, 35])
 @pytest.mark.parametrize("n", [2, 4, 8, 128, 256, 2048])
 def test_columns(n, columns, dtype):
