@@ -1,5 +1,6 @@
 // Numbers of one dtype as numbers of another; `convert` of loops.h looks for the function each time.
 #pragma once
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 
@@ -20,6 +21,13 @@ template <class F> void by_item_size(size_t bytes, F&& f) {
   else if (bytes == 4) f(TypeTag<uint32_t>{});
   else if (bytes == 8) f(TypeTag<uint64_t>{});
   else f(TypeTag<std::complex<double>>{});
+}
+
+/// Each of `count` numbers of `item` bytes, `times` times.
+inline void spread(const std::byte* from, size_t item, int64_t count, int64_t times, std::byte* to) {
+  by_item_size(item, [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0; i < count; i++) std::fill_n(reinterpret_cast<T*>(to) + i * times, times, reinterpret_cast<const T*>(from)[i]);
+  });
 }
 
 }  // namespace WEIR_ISA

@@ -36,17 +36,6 @@ struct Sources {
   int64_t tile() const { return shares_tiles() ? kTile / row * row : kTile; }
 };
 
-// Each of `count` elements of `item` bytes, `times` times.
-void spread(const std::byte* from, size_t item, int64_t count, int64_t times, std::byte* to) {
-  auto run = [&]<class T>(T) {
-    for (int64_t i = 0; i < count; i++) std::fill_n(reinterpret_cast<T*>(to) + i * times, times, reinterpret_cast<const T*>(from)[i]);
-  };
-  if (item == 1) run(uint8_t());
-  else if (item == 2) run(uint16_t());
-  else if (item == 4) run(uint32_t());
-  else run(uint64_t());
-}
-
 // The elements of a row at which `x` is broadcast to `shape`, which is row-major, along whole rows or to each of them; 0 where it is not so.
 int64_t row_of(const Tensor& x, const Tensor& shape, Source::Kind* kind) {
   const int ahead = shape.ndim() - x.ndim();

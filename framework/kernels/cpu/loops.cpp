@@ -1,7 +1,6 @@
 #include "framework/kernels/cpu/loops.h"
 
 #include <algorithm>
-#include <array>
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/space.h"
@@ -31,18 +30,6 @@ int axes_of_blocks(const Space& s, DType compute) {
   bool repeats = s.sizes[in] < kTile / 16;
   for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
   return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
-}
-
-// Each of `rows` numbers of `item` bytes, `n` times.
-void spread(const std::byte* from, size_t item, int64_t rows, int64_t n, std::byte* to) {
-  auto run = [&]<class T>(T) {
-    for (int64_t r = 0; r < rows; r++) std::fill_n(reinterpret_cast<T*>(to) + r * n, n, reinterpret_cast<const T*>(from)[r]);
-  };
-  if (item == 1) run(uint8_t());
-  else if (item == 2) run(uint16_t());
-  else if (item == 4) run(uint32_t());
-  else if (item == 8) run(uint64_t());
-  else run(std::array<uint64_t, 2>());
 }
 
 class Tiles {
