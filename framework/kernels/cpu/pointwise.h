@@ -21,7 +21,7 @@ template <class Op, class V> [[gnu::always_inline]] inline V evaluate(const Op& 
 }
 
 /// What stands for an optional input that was not given: the op's own choice, infinities mapped to the type's limits.
-template <class Op, class T> T missing(int input) {
+template <class Op, class T> constexpr T missing(int input) {
   if constexpr (requires { Op::missing[0]; }) {
     double v = Op::missing[input];
     if (std::is_floating_point_v<T>) return T(v);
@@ -81,9 +81,17 @@ template <class Op> constexpr bool kBrief = contains<Op>(NarrowOps{}) || contain
 /// How many vectors a turn of the loop takes.
 template <class Op> constexpr int kTurn = kBrief<Op> ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
 
-// As many turns as n elements fill; `fixed` as in Loop. Returns where the rest begins.
-template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {
+/// What of a contiguous loop depends on the op; each returns where the rest begins. `fixed` as in Loop.
+template <class T> struct LoopParts {
+  using Turns = int64_t (*)(const void* op, T* out, const T* const* in, const Vec<T>* numbers, int64_t n);
+  Turns turns[3];  // as many as n elements fill, by what is fixed: nothing, or one of two inputs; null where a turn is one vector
+  int64_t (*one_by_one)(const void* op, T* out, const T* const* in, const Vec<T>* numbers, uint32_t fixed, int64_t i, int64_t n);  // vectors, from i on
+  T missing[3];
+};
+
+template <class Op, uint32_t fixed, class T> int64_t turns(const void* p, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<T>::size, turn = kTurn<Op>;
+  const Op op = *static_cast<const Op*>(p);  // a copy: what is stored through `out` cannot change it
   const T* in[k];
   Vec<T> x[k];
   for (int j = 0; j < k; j++) in[j] = in_data[j], x[j] = numbers[j];
@@ -98,10 +106,10 @@ template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, 
   return i;
 }
 
-// The whole vectors of n elements one by one, from i on. A function of its own: a formula that stands in one place is inlined
-// whole, and its constants stay in registers.
-template <class Op, class T> [[gnu::noinline]] int64_t one_by_one(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, uint32_t fixed, int64_t i, int64_t n) {
+template <class Op, class T>
+int64_t one_by_one(const void* p, T* out, const T* const* in_data, const Vec<T>* numbers, uint32_t fixed, int64_t i, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<T>::size;
+  const Op op = *static_cast<const Op*>(p);
   const T* in[k];
   Vec<T> x[k];
   for (int j = 0; j < k; j++) in[j] = in_data[j], x[j] = numbers[j];
@@ -113,16 +121,16 @@ template <class Op, class T> [[gnu::noinline]] int64_t one_by_one(const Op op, T
   return i;
 }
 
-template <class Op, class T>
-void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
-  constexpr int k = arity<Op>(), w = Vec<T>::size;
-  const Op op = *static_cast<const Op*>(p);  // a copy: what is stored through `out` cannot change it
+// The loop of all ops of k inputs: in it a formula is called, so that it is compiled once and not for each end that a loop has.
+template <int k, class T>
+[[gnu::noinline]] void run_parts(const LoopParts<T>& parts, const void* op, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
+  constexpr int w = Vec<T>::size;
   T* out = static_cast<T*>(out_data);
   const T* in[k];
   Vec<T> x[k];
   for (int j = 0; j < k; j++) {
     in[j] = static_cast<const T*>(in_data[j]);
-    x[j] = Vec<T>(in[j] ? *in[j] : missing<Op, T>(j));
+    x[j] = Vec<T>(in[j] ? *in[j] : parts.missing[j]);
     if (!in[j]) fixed |= 1u << j;
   }
   // What no whole vector is left for is computed with the numbers before it, from what they are before the loop changes them in place.
@@ -131,15 +139,11 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   if (overlaps) {
     const T* at[k];
     for (int j = 0; j < k; j++) at[j] = in[j] + (fixed >> j & 1 ? 0 : n - w);
-    one_by_one(op, last, at, x, fixed, 0, w);
+    parts.one_by_one(op, last, at, x, fixed, 0, w);
   }
   int64_t i = 0;
-  if constexpr (kTurn<Op> > 1) {
-    if (fixed == 0) i = turns<0>(op, out, in, x, n);
-    else if (fixed == 1 && k == 2) i = turns<1>(op, out, in, x, n);
-    else if (fixed == 2 && k == 2) i = turns<2>(op, out, in, x, n);
-  }
-  if (i + w <= n) i = one_by_one(op, out, in, x, fixed, i, n);
+  if (parts.turns[0] && (fixed == 0 || (k == 2 && fixed < 3))) i = parts.turns[fixed](op, out, in, x, n);
+  if (i + w <= n) i = parts.one_by_one(op, out, in, x, fixed, i, n);
   if (overlaps) std::memcpy(out + n - w, last, sizeof last);
   if (overlaps || i == n) return;
   // All in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
@@ -149,8 +153,21 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
     for (int l = 0; l < w; l++) pad[j][l] = i + l < n ? in[j][i + l] : T(1);
     in[j] = pad[j];
   }
-  one_by_one(op, last, in, x, fixed, 0, w);
+  parts.one_by_one(op, last, in, x, fixed, 0, w);
   std::memcpy(out + i, last, (n - i) * sizeof(T));
+}
+
+template <class Op, class T> constexpr LoopParts<T> parts_of() {
+  LoopParts<T> p{{}, one_by_one<Op, T>, {missing<Op, T>(0), missing<Op, T>(1), missing<Op, T>(2)}};
+  if constexpr (kTurn<Op> > 1) {
+    p.turns[0] = turns<Op, 0, T>;
+    if constexpr (arity<Op>() == 2) p.turns[1] = turns<Op, 1, T>, p.turns[2] = turns<Op, 2, T>;
+  }
+  return p;
+}
+template <class Op, class T> void loop(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n) {
+  static constexpr LoopParts<T> parts = parts_of<Op, T>();
+  run_parts<arity<Op>()>(parts, op, out, in, fixed, n);
 }
 
 // As LineLoop, with `fixed` perhaps known when compiled.
