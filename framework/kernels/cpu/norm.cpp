@@ -37,12 +37,10 @@ template <class F> void by_float(DType t, F&& f) {
   else f(TypeTag<float>{}, TypeTag<float>{});
 }
 
-// As by_float; norms of few numbers are computed in double, statistics included.
+// As by_float; norms of few floats are computed in double, statistics included.
 template <class F> void by_count(DType t, int64_t count, F&& f) {
-  by_float(t, [&]<class T, class A>(TypeTag<T> type, TypeTag<A> compute) {
-    if (count > kShortRow) f(type, compute);
-    else f(type, TypeTag<double>{});
-  });
+  if (t == DType::float32 && count <= kShortRow) f(TypeTag<float>{}, TypeTag<double>{});
+  else by_float(t, f);
 }
 
 // What follows the normalisation in the same pass: `other` added, where there is one, and ReLU.
