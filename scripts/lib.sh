@@ -23,6 +23,19 @@ find_compiler() {
   done
 }
 
+# The instruction set of the CPU kernels that weir loads here, as framework/kernels/load.cpp chooses it: the widest that the machine has, or
+# what WEIR_CPU_CAPABILITY names.
+kernel_set() {
+  local flags
+  flags="$(grep -m1 '^flags' /proc/cpuinfo 2>/dev/null) "
+  has() { for flag in "$@"; do [[ $flags == *" $flag "* ]] || return 1; done; }
+  if [ -n "${WEIR_CPU_CAPABILITY:-}" ]; then echo "$WEIR_CPU_CAPABILITY"
+  elif ! has avx2 bmi1 bmi2 f16c fma abm movbe; then echo baseline
+  elif ! has avx512f avx512bw avx512cd avx512dq avx512vl; then echo avx2
+  else echo avx512
+  fi
+}
+
 # Runs set-up, which does nothing where nothing changed, and enters the environment. Set-up speaks on stderr, so
 # that the output of `scripts/run COMMAND` is the command's alone.
 enter() {

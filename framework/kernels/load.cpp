@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "framework/core/error.h"
@@ -18,22 +19,27 @@ bool supported(std::string_view isa) {
   return false;
 }
 
+std::filesystem::path library_of(std::string_view isa) {
+  Dl_info here;
+  dladdr(reinterpret_cast<void*>(&load_cpu_kernels), &here);
+  return std::filesystem::path(here.dli_fname).parent_path() / str("libweir_cpu_", isa, ".so");
+}
+
+// A package holds all sets, a build of its own machine's often the widest alone.
 std::string choose() {
-  if (const char* asked = std::getenv("WEIR_CPU_CAPABILITY")) {
+  const char* asked = std::getenv("WEIR_CPU_CAPABILITY");
+  if (asked) {
     check(supported(asked), "WEIR_CPU_CAPABILITY=", asked, ": expected baseline, avx2 or avx512, and a machine that has it");
+    check(exists(library_of(asked)), "WEIR_CPU_CAPABILITY=", asked, ": these kernels are not built; ./scripts/setup with this variable builds them");
     return asked;
   }
-  for (const char* isa : {"avx512", "avx2"})
-    if (supported(isa)) return isa;
-  return "baseline";
+  for (const char* isa : {"avx512", "avx2", "baseline"})
+    if (supported(isa) && exists(library_of(isa))) return isa;
+  throw Error(str("no CPU kernels for this machine lie in ", library_of("").parent_path().string(), "; ./scripts/setup builds them"));
 }
 
 std::string load() {
-  std::string isa = choose();
-  Dl_info here;
-  dladdr(reinterpret_cast<void*>(&load_cpu_kernels), &here);
-  std::string path = here.dli_fname;
-  path = path.substr(0, path.rfind('/') + 1) + "libweir_cpu_" + isa + ".so";
+  const std::string isa = choose(), path = library_of(isa);
   // In two steps: as arguments of one call, dlerror might be asked before dlopen has failed.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   check(library, "cannot load the CPU kernels: ", library ? "" : dlerror());

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import weir
+
 ROOT = Path(__file__).resolve().parents[2]
 
-# A build under sanitizers has one instruction set.
-ISA = os.environ.get("WEIR_CPU_CAPABILITY", "baseline")
+# A build has the kernels of one instruction set.
+ISA = weir._C.cpu_capability
 FLAGS = {"baseline": [], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}[ISA]
 SOURCE = """
 #include "framework/ops/arithmetic.h"
