@@ -41,8 +41,8 @@ Tensors Distinct::compose(Inputs in) const {
   const Tensor& x = in[0];
   check<NotImplemented>(!dim || !consecutive || !is_complex(x.dtype()), "unique_consecutive: with dim not implemented for ", name_of(x.dtype()));
   if (!dim) {
-    auto [values, inverse, counts] = fn::unique_rows(fn::reshape(x, Dims{-1}), consecutive);
-    return {values, fn::reshape(inverse, x.sizes()), counts};
+    auto [values, inverse, counts] = fn::unique_rows(fn::reshape(x, Dims{-1}), consecutive, return_inverse, return_counts);
+    return {values, return_inverse ? fn::reshape(inverse, x.sizes()) : inverse, counts};
   }
   check<IndexError>(x.ndim() > 0, "unique: Dimension specified as ", *dim, " but tensor has no dimensions");
   const int64_t d = wrap_dim(*dim, x.ndim(), "unique");
@@ -53,9 +53,9 @@ Tensors Distinct::compose(Inputs in) const {
   }
   if (x.sizes()[d] && (x.ndim() > 1 || !consecutive)) check_joinable("unique", x.dtype());  // PyTorch stacks the rows
   const Tensor rows = fn::movedim(x, Dims{d}, Dims{0});
-  auto [values, inverse, counts] = fn::unique_rows(x.ndim() == 1 ? rows : fn::reshape(rows, Dims{x.sizes()[d], columns}), consecutive);
+  auto [values, inverse, counts] = fn::unique_rows(x.ndim() == 1 ? rows : fn::reshape(rows, Dims{x.sizes()[d], columns}), consecutive, return_inverse, return_counts);
   Dims sizes = rows.sizes();
-  sizes[0] = counts.sizes()[0];
+  sizes[0] = values.sizes()[0];
   return {fn::movedim(fn::reshape(values, sizes), Dims{0}, Dims{d}), inverse, counts};
 }
 

@@ -15,28 +15,30 @@ struct Nonzero : Op {
 
 struct UniqueRows : Op {
   static constexpr Signature signature =
-      "unique_rows(input: Tensor, consecutive: bool) -> (values: Tensor, inverse: Tensor, counts: Tensor)";
+      "unique_rows(input: Tensor, consecutive: bool, return_inverse: bool = True, return_counts: bool = True) -> (values: Tensor, inverse: Tensor, counts: Tensor)";
   static constexpr auto doc =
       "The different rows of a matrix in order, or with `consecutive` the first of each run of equal ones; where each row went, and "
-      "how many went there. A vector is a matrix of one column. Shape: (count, columns), (rows), (count).";
+      "how many went there, each empty where it is not asked for. A vector is a matrix of one column. Shape: (count, columns), (rows), (count).";
   static constexpr Module module = Module::hidden;
   static constexpr bool dynamic_shape = true;
   static constexpr GradientRule gradient{.outputs = 0b1};
-  bool consecutive;
-  static constexpr Fields fields{&UniqueRows::consecutive};
+  bool consecutive, return_inverse, return_counts;
+  static constexpr Fields fields{&UniqueRows::consecutive, &UniqueRows::return_inverse, &UniqueRows::return_counts};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Distinct : Op {
   static constexpr Signature signature =
-      "unique_values(input: Tensor, consecutive: bool, dim: int | None = None) -> (values: Tensor, inverse: Tensor, counts: Tensor)";
+      "unique_values(input: Tensor, consecutive: bool, dim: int | None = None, return_inverse: bool = True, return_counts: bool = True) -> "
+      "(values: Tensor, inverse: Tensor, counts: Tensor)";
   static constexpr auto doc = "unique_rows of all elements, or of the slices along dim. RuntimeError for slices of nothing.";
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
   bool consecutive;
   std::optional<int64_t> dim;
-  static constexpr Fields fields{&Distinct::consecutive, &Distinct::dim};
+  bool return_inverse, return_counts;
+  static constexpr Fields fields{&Distinct::consecutive, &Distinct::dim, &Distinct::return_inverse, &Distinct::return_counts};
   Tensors compose(Inputs in) const;
 };
 

@@ -9,6 +9,7 @@
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/vector_norm.h"
+#include "framework/ops/view.h"
 
 namespace weir {
 
@@ -20,7 +21,17 @@ Tensor Nanmean::compose(Inputs in) const {
   return fn::nansum(x, dim, keepdim, dtype) / fn::sum(fn::logical_not(fn::isnan(x)), dim, keepdim);
 }
 
-Tensor CountNonzero::compose(Inputs in) const { return fn::sum(fn::ne(in[0], num(int64_t(0))), dim); }
+Tensor CountNonzero::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  // Truths of single bytes are added up as they are; wider numbers would first become bytes.
+  if (!dim && size_of(x.dtype()) > 1 && !x.is_batched()) return fn::nonzeros_of_all(x);
+  return fn::sum(fn::ne(x, num(int64_t(0))), dim);
+}
+
+std::array<Meta, 2> ExtremesOfAll::infer(Inputs in) const {
+  const Meta one(Dims{}, in[0].dtype(), in[0].device());
+  return {one, one};
+}
 
 Tensors Aminmax::compose(Inputs in) const {
   const Tensor& x = in[0];
@@ -29,6 +40,11 @@ Tensors Aminmax::compose(Inputs in) const {
   Dims axes;
   if (dim) axes.push(*dim);
   else for (int d = 0; d < x.ndim(); d++) axes.push(d);
+  if (!dim && !is_differentiated(x) && !x.is_batched()) {
+    auto [least, most] = fn::extremes_of_all(x);
+    const Dims sizes(keepdim ? x.ndim() : 0, 1);
+    return {fn::reshape(least, sizes), fn::reshape(most, sizes)};
+  }
   return {fn::amin(x, axes, keepdim), fn::amax(x, axes, keepdim)};
 }
 

@@ -34,6 +34,24 @@ struct Aminmax : Op {
   Tensors compose(Inputs in) const;
 };
 
+struct ExtremesOfAll : Op {
+  static constexpr Signature signature = "extremes_of_all(input: Tensor) -> (min: Tensor, max: Tensor)";
+  static constexpr auto doc = "The smallest and the largest of all elements, in one pass. NaN is both.";
+  static constexpr Notation notation = "reduce";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  std::array<Meta, 2> infer(Inputs in) const;
+};
+
+struct NonzerosOfAll : Op {
+  static constexpr Signature signature = "nonzeros_of_all(input: Tensor) -> Tensor";
+  static constexpr auto doc = "How many of all elements are not zero, int64.";
+  static constexpr Notation notation = "reduce";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  Meta infer(Inputs in) const { return {Dims{}, DType::int64, in[0].device()}; }
+};
+
 struct Dist : Op {
   static constexpr Signature signature = "dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor";
   static constexpr auto doc = "p-norm of input - other.";
@@ -56,6 +74,11 @@ struct Renorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using SummaryOps = OpList<Nanmean, CountNonzero, Aminmax, Dist, Renorm>;
+using SummaryOps = OpList<Nanmean, CountNonzero, Aminmax, ExtremesOfAll, NonzerosOfAll, Dist, Renorm>;
+
+namespace fn {
+inline constexpr Fn<ExtremesOfAll> extremes_of_all;
+inline constexpr Fn<NonzerosOfAll> nonzeros_of_all;
+}  // namespace fn
 
 }  // namespace weir

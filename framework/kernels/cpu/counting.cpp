@@ -18,35 +18,45 @@ namespace {
 
 Tensor as_int64(const Tensor& t) { return t.dtype() == DType::int64 ? row_major(t) : copied(t, Meta(t.sizes(), DType::int64)); }
 
+// Halves as their bits: the compiler compares two of them by a call.
+struct HalfBits { uint16_t bits; };
+template <class T> using Countable = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, HalfBits, T>;
+template <class T> bool counts(T x) { return x != T(0); }
+bool counts(HalfBits x) { return uint16_t(x.bits + x.bits) != 0; }
+
 void nonzero(const Nonzero&, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
   visit_dtype(x.dtype(), [&](auto tag) {
-    auto* v = x.data<typename decltype(tag)::type>();
+    const auto* v = reinterpret_cast<const Countable<typename decltype(tag)::type>*>(x.raw());
     int64_t n = x.numel(), count = 0;
-    for (int64_t i = 0; i < n; i++) count += is_nonzero(v[i]);
+    for (int64_t i = 0; i < n; i++) count += counts(v[i]);
     // As in PyTorch, each axis' coordinates lie together.
     Meta m(Dims{count, x.ndim()}, DType::int64);
     m.strides = Dims{1, count};
     out[0] = empty(m);
-    int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
+    int64_t* p = out[0].data<int64_t>();
+    const int64_t column = count;
     if (x.ndim() == 1) {
       for (int64_t i = 0, k = 0; k < count; i++) {
         p[k] = i;
-        k += is_nonzero(v[i]);
+        k += counts(v[i]);
       }
       return;
     }
-    if (count == 0) return;
+    if (count == 0 || x.ndim() == 0) return;
     const int last = x.ndim() - 1;
-    const int64_t width = last < 0 ? 1 : x.size(-1);
-    Dims at(std::max(last, 0), 0);  // the row's place
+    const int64_t width = x.size(-1);
+    Dims at(last, 0);  // the row's place
+    int64_t found = 0;
     for (int64_t i = 0; i < n; i += width) {
-      for (int64_t k = 0; k < width; k++) {
-        if (!is_nonzero(v[i + k])) continue;
-        for (int d = 0; d < last; d++) p[d * column] = at[d];
-        if (last >= 0) p[last * column] = k;
-        p += row;
+      // Without a branch for each number: one that is zero leaves its place to the next.
+      int64_t *inner = p + last * column, k = found;
+      for (int64_t j = 0; j < width && k < count; j++) {
+        inner[k] = j;
+        k += counts(v[i + j]);
       }
+      for (int d = 0; d < last; d++) std::fill(p + d * column + found, p + d * column + k, at[d]);
+      found = k;
       for (int d = last; d-- > 0;) {
         if (++at[d] < x.sizes()[d]) break;
         at[d] = 0;
@@ -105,12 +115,12 @@ template <class T> uint64_t scrambled(T x) {
 
 /// The different numbers of a vector by hashing: one look at each number, and only the different ones are sorted. Gives up,
 /// false, where so many differ that sorting all is quicker; NaN, which equals nothing, is left to the sort as well.
-template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs out) {
+template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, const UniqueRows& asked, Outputs out) {
   const int64_t most = std::max<int64_t>(16, n / 8), room = int64_t(std::bit_ceil(uint64_t(most) * 4));
   Scratch<int64_t> slots(room, -1);  // number of the value that is there
   std::vector<T> values;
   std::vector<int64_t> counts;
-  out[1] = empty(Dims{n}, DType::int64);
+  out[1] = empty(Dims{asked.return_inverse ? n : 0}, DType::int64);
   int64_t* inverse = out[1].data<int64_t>();
   for (int64_t i = 0; i < n; i++) {
     if constexpr (std::is_floating_point_v<T>)
@@ -124,26 +134,26 @@ template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs
       counts.push_back(0);
     }
     counts[slots[at]]++;
-    inverse[i] = slots[at];
+    if (asked.return_inverse) inverse[i] = slots[at];
   }
   int64_t count = int64_t(values.size());
   std::vector<int64_t> order(count), rank(count);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
-  out[2] = empty(Dims{count}, DType::int64);
+  out[2] = empty(Dims{asked.return_counts ? count : 0}, DType::int64);
   out[0] = empty(Dims{count}, t);
   T* sorted = reinterpret_cast<T*>(out[0].raw());
   for (int64_t k = 0; k < count; k++) {
     rank[order[k]] = k;
     sorted[k] = values[order[k]];
-    out[2].data<int64_t>()[k] = counts[order[k]];
+    if (asked.return_counts) out[2].data<int64_t>()[k] = counts[order[k]];
   }
-  for (int64_t i = 0; i < n; i++) inverse[i] = rank[inverse[i]];
+  for (int64_t i = 0; asked.return_inverse && i < n; i++) inverse[i] = rank[inverse[i]];
   return true;
 }
 
 /// As distinct_by_hash, of numbers of one byte: every one has a place of its own.
-template <class T> void distinct_bytes(const T* v, int64_t n, DType t, Outputs out) {
+template <class T> void distinct_bytes(const T* v, int64_t n, DType t, const UniqueRows& asked, Outputs out) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(v);
   std::array<std::array<int64_t, 256>, 4> counts{};  // four: counting the same number twice in turn would wait for the first count
   for (int64_t i = 0; i < n; i++) counts[i % 4][bytes[i]]++;
@@ -152,25 +162,24 @@ template <class T> void distinct_bytes(const T* v, int64_t n, DType t, Outputs o
     for (int b = 0; b < 256; b++) total[b] += some[b];
   const int64_t count = 256 - std::count(total.begin(), total.end(), 0);
   out[0] = empty(Dims{count}, t);
-  out[1] = empty(Dims{n}, DType::int64);
-  out[2] = empty(Dims{count}, DType::int64);
+  out[1] = empty(Dims{asked.return_inverse ? n : 0}, DType::int64);
+  out[2] = empty(Dims{asked.return_counts ? count : 0}, DType::int64);
   int64_t k = 0;
   for (int x = std::numeric_limits<T>::min(); x <= std::numeric_limits<T>::max(); x++) {
     const uint8_t b = uint8_t(x);
     if (!total[b]) continue;
     out[0].data<T>()[k] = T(x);
-    out[2].data<int64_t>()[k] = total[b];
+    if (asked.return_counts) out[2].data<int64_t>()[k] = total[b];
     rank[b] = k++;
   }
   int64_t* inverse = out[1].data<int64_t>();
-  for (int64_t i = 0; i < n; i++) inverse[i] = rank[bytes[i]];
+  for (int64_t i = 0; asked.return_inverse && i < n; i++) inverse[i] = rank[bytes[i]];
 }
 
 /// Runs of equal numbers of a vector, found without a branch for each number: chunks count those that begin in them, and write each from its end to
 /// its beginning, which stays.
-template <class T> void runs_of(const T* v, int64_t n, DType t, Outputs out) {
+template <class T> void runs_of(const T* v, int64_t n, DType t, const UniqueRows& asked, Outputs out) {
   const int64_t chunks = (n + kGrain - 1) / kGrain;
-  auto begins = [v](int64_t i) { return i == 0 || !(v[i - 1] == v[i]); };
   std::vector<int64_t> before(chunks + 1);
   auto each_chunk = [&](auto&& f) {
     parallel_for(chunks, 1, [&](int64_t b, int64_t e) {
@@ -178,25 +187,34 @@ template <class T> void runs_of(const T* v, int64_t n, DType t, Outputs out) {
     });
   };
   each_chunk([&](int64_t c, int64_t b, int64_t e) {
-    int64_t count = begins(b);
-    for (int64_t i = b + 1; i < e; i++) count += !(v[i - 1] == v[i]);
+    int64_t count = b == 0;
+    for (int64_t i = std::max<int64_t>(b, 1); i < e; i++) count += !(v[i - 1] == v[i]);
     before[c + 1] = count;
   });
   std::partial_sum(before.begin(), before.end(), before.begin());
   const int64_t count = before.back();
-  out[0] = empty(Dims{count}, t), out[1] = empty(Dims{n}, DType::int64), out[2] = empty(Dims{count}, DType::int64);
+  out[0] = empty(Dims{count}, t), out[1] = empty(Dims{asked.return_inverse ? n : 0}, DType::int64), out[2] = empty(Dims{asked.return_counts ? count : 0}, DType::int64);
   T* values = reinterpret_cast<T*>(out[0].raw());
   int64_t *inverse = out[1].data<int64_t>(), *lengths = out[2].data<int64_t>();
-  each_chunk([&](int64_t c, int64_t b, int64_t e) {
-    int64_t run = before[c + 1] - 1, i = e;
-    while (run >= before[c]) {
-      values[run] = v[--i], lengths[run] = i;  // where it begins, at first
-      inverse[i] = run;
-      run -= begins(i);
-    }
-    std::fill(inverse + b, inverse + i, run);
-  });
-  for (int64_t k = 0; k < count; k++) lengths[k] = (k + 1 < count ? lengths[k + 1] : n) - lengths[k];
+  auto write = [&](auto placed, auto counted) {
+    each_chunk([&](int64_t c, int64_t b, int64_t e) {
+      int64_t run = before[c + 1] - 1;
+      for (int64_t i = e - 1; i >= b && run >= before[c]; i--) {
+        values[run] = v[i];
+        if (counted) lengths[run] = i;  // where it begins, at first
+        run -= i == 0 || !(v[i - 1] == v[i]);
+      }
+      for (int64_t i = e - 1, r = before[c + 1] - 1; placed && i >= b; i--) {
+        inverse[i] = r;
+        r -= i == 0 || !(v[i - 1] == v[i]);
+      }
+    });
+  };
+  const std::true_type yes;
+  const std::false_type no;
+  if (asked.return_inverse) asked.return_counts ? write(yes, yes) : write(yes, no);
+  else asked.return_counts ? write(no, yes) : write(no, no);
+  for (int64_t k = 0; asked.return_counts && k < count; k++) lengths[k] = (k + 1 < count ? lengths[k + 1] : n) - lengths[k];
 }
 
 void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
@@ -207,13 +225,13 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
       if (!op.consecutive && x.ndim() == 1) {
-        if constexpr (sizeof(T) == 1) return distinct_bytes(x.data<T>(), n, wide, out);
-        const bool done = distinct_by_hash(x.data<T>(), n, wide, out);
+        if constexpr (sizeof(T) == 1) return distinct_bytes(x.data<T>(), n, wide, op, out);
+        const bool done = distinct_by_hash(x.data<T>(), n, wide, op, out);
         if (done && wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
         if (done) return;
       }
       if (op.consecutive && x.ndim() == 1) {
-        runs_of(x.data<T>(), n, wide, out);
+        runs_of(x.data<T>(), n, wide, op, out);
         if (wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
         return;
       }
@@ -222,17 +240,17 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
       if (!op.consecutive) order = ordered(rows, n);
       auto at = [&](int64_t i) { return op.consecutive ? i : order[i]; };
       std::vector<int64_t> starts;
-      out[1] = empty(Dims{n}, DType::int64);
+      out[1] = empty(Dims{op.return_inverse ? n : 0}, DType::int64);
       for (int64_t i = 0; i < n; i++) {
         if (i == 0 || !rows.equal(at(i - 1), at(i))) starts.push_back(i);
-        out[1].data<int64_t>()[at(i)] = int64_t(starts.size()) - 1;
+        if (op.return_inverse) out[1].data<int64_t>()[at(i)] = int64_t(starts.size()) - 1;
       }
       int64_t count = int64_t(starts.size());
       Tensor values = empty(x.ndim() == 2 ? Dims{count, width} : Dims{count}, wide);
-      out[2] = empty(Dims{count}, DType::int64);
+      out[2] = empty(Dims{op.return_counts ? count : 0}, DType::int64);
       for (int64_t k = 0; k < count; k++) {
         std::copy_n(rows.data + at(starts[k]) * width, width, values.data<T>() + k * width);
-        out[2].data<int64_t>()[k] = (k + 1 < count ? starts[k + 1] : n) - starts[k];
+        if (op.return_counts) out[2].data<int64_t>()[k] = (k + 1 < count ? starts[k + 1] : n) - starts[k];
       }
       out[0] = wide == given ? values : copied(values, Meta(values.sizes(), given));
     }

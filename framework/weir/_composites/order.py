@@ -25,7 +25,7 @@ _distinct = weir._C.ops["hidden"]["unique_values"]
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
     """The first of each run of equal elements, or slices along dim. RuntimeError for empty slices."""
     _check_flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
-    return _optional(*_distinct(input, True, dim), return_inverse, return_counts)
+    return _optional(*_distinct(input, True, dim, return_inverse, return_counts), return_inverse, return_counts)
 
 
 def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=_NOT_GIVEN, dim=None):
@@ -37,10 +37,8 @@ def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_coun
         _check_flags("unique_consecutive", return_inverse=flag, return_counts=counted)
     inverse_made, counts_made = (*flags[:2], *(return_inverse, counted)[len(flags):])
     shown = (return_inverse or (len(flags) > 1 and flags[1]), flags[0] if flags and not named else counted)
-    values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
-    if (dim is None and len(flags) < 3) or input.dim() == 1:
-        inverse, counts = inverse if inverse_made else inverse.new_empty(0), counts if counts_made else counts.new_empty(0)
-    return _optional(values, inverse, counts, *shown)
+    flat = (dim is None and len(flags) < 3) or input.dim() == 1
+    return _optional(*_distinct(input, True, flags[2] if len(flags) > 2 else dim, inverse_made or not flat, counts_made or not flat), *shown)
 
 
 _unique_consecutive.__name__ = "unique_consecutive"
@@ -51,4 +49,4 @@ composite(_unique_consecutive, method=False, out=None, numpy_names=False)
 def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, or slices along dim, in order. RuntimeError for empty slices."""
     _check_flags("unique", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
-    return _optional(*_distinct(input, False, dim), return_inverse, return_counts)
+    return _optional(*_distinct(input, False, dim, return_inverse, return_counts), return_inverse, return_counts)

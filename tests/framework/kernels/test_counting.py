@@ -61,3 +61,27 @@ def test_counts_of_many_numbers(n, most):
     assert weir.bincount(weir.tensor(x.tolist(), dtype=weir.int64)).tolist() == torch.bincount(x).tolist()
     with pytest.raises(RuntimeError, match="non-negative"):
         weir.bincount(weir.tensor([*x.tolist(), -2]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "complex64", "bool"])
+@pytest.mark.parametrize("shape", [(9,), (5, 1), (4, 7, 33), (2, 3, 4, 5)])
+def test_coordinates_of_what_is_not_zero(dtype, shape):
+    x = torch.randn(shape, generator=torch.manual_seed(0)).to(getattr(torch, dtype))
+    for part in (0.0, 0.5, 0.95, 1.0):
+        y = x * (torch.rand(shape, generator=torch.manual_seed(1)) >= part)
+        ours = weir.tensor((y.cfloat() if y.is_complex() else y.float()).tolist()).to(getattr(weir, dtype))
+        for a, b in ((ours, y), (ours.transpose(0, -1), y.transpose(0, -1)), (ours != 0, y != 0)):
+            assert a.nonzero().tolist() == b.nonzero().tolist() and a.nonzero().stride() == b.nonzero().stride()
+    assert weir.tensor([float("nan"), -0.0, 0.0]).to(getattr(weir, dtype)).nonzero().tolist() == [[0]]
+
+
+@pytest.mark.parametrize("n", [1, 2, 40_000, 100_000])
+@pytest.mark.parametrize("runs", [1, 5, 30_000])
+def test_runs_over_the_parts_of_a_long_line(n, runs):
+    x = torch.randint(0, 3, (min(n, runs),), generator=torch.manual_seed(0)).repeat_interleave(max(1, n // runs))
+    x[-1:] = 7
+    ours = weir.tensor(x.tolist())
+    for inverse in (False, True):
+        for counts in (False, True):
+            a, b = (t.unique_consecutive(y, return_inverse=inverse, return_counts=counts) for t, y in ((weir, ours), (torch, x)))
+            assert [r.tolist() for r in (a if inverse or counts else [a])] == [r.tolist() for r in (b if inverse or counts else [b])]

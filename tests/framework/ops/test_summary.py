@@ -33,3 +33,27 @@ def test_the_gradient_of_an_extreme_that_equals_nothing(call):
     for numbers in (float("nan"), [float("nan"), 1.0]):
         x = torch.tensor(numbers, requires_grad=True)
         assert_same(lambda t, x: getattr(t, call)(x), x, order=1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.complex64])
+@pytest.mark.parametrize("shape", [(), (1,), (257,), (5, 7, 9), (3, 70_001)])
+def test_one_pass_over_all_numbers(dtype, shape):
+    x = (torch.randn(shape, generator=torch.manual_seed(0)) * 2).to(dtype)
+
+    def everything(t, x):
+        found = []
+        for y in (x, x.transpose(0, -1) if x.dim() else x, x[..., ::2] if x.dim() else x, x.expand(3, *x.shape)):
+            found += [t.count_nonzero(y)]
+            if not x.is_complex():
+                found += [*t.aminmax(y), *t.aminmax(y, keepdim=True)]
+        return found
+    assert_same(everything, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("at", [0, 50_000, 99_999])
+def test_nan_is_both_extremes_and_no_zero(dtype, at):
+    x = torch.zeros(100_000, dtype=dtype)
+    x[1::2] = -0.0
+    x[at] = torch.nan
+    assert_same(lambda t, x: [*t.aminmax(x), t.count_nonzero(x)], x)

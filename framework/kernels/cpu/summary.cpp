@@ -1,0 +1,91 @@
+#include "framework/ops/summary.h"
+
+#include <vector>
+
+#include "framework/core/parallel.h"
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/reduction.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+constexpr int64_t kShares = 16;  // parts of many numbers, whatever the number of threads
+
+// Calls block(share, numbers, how many) for all elements of x, in any order, at most kTile at a time: of type From where x has it and they stand side
+// by side, else converted to T. Threads take a share each.
+template <class T, class From, class F> void each_block(const Tensor& x, int64_t shares, F&& block) {
+  const Extents at = Reduction(x, first_axes(x.ndim())).reduced;
+  const int64_t inner = at.inner_size(), stride = at.inner_stride(), item = int64_t(size_of(x.dtype()));
+  const bool direct = x.dtype() == dtype_of<From>() && stride == 1;
+  parallel_for(shares, 1, [&](int64_t from, int64_t to) {
+    alignas(64) std::byte room[kTile * sizeof(T)];
+    T* tile = reinterpret_cast<T*>(room);
+    for (int64_t share = from; share < to; share++)
+      for (int64_t b = at.count * share / shares, e = at.count * (share + 1) / shares; b < e;) {
+        const int64_t n = std::min({e - b, inner - b % inner, kTile});
+        const std::byte* p = x.raw() + at.offset(b) * item;
+        if (direct) block(share, reinterpret_cast<const From*>(p), n);
+        else convert(x.dtype(), p, stride, dtype_of<T>(), tile, 1, n), block(share, static_cast<const T*>(tile), n);
+        b += n;
+      }
+  });
+}
+int64_t shares_of(const Tensor& x) { return std::min(kShares, x.numel() / kGrain + 1); }
+
+// A block is looked at twice while it is near.
+void extremes_of_all(const ExtremesOfAll&, Inputs in, Outputs out) {
+  const Tensor& x = in[0];
+  auto run = [&]<class T, class From = T>(TypeTag<T>, TypeTag<From> = {}) {
+    const int64_t shares = shares_of(x);
+    std::vector<T> least(size_t(shares), SmallestOf<T>::start), most(size_t(shares), LargestOf<T>::start);
+    each_block<T, From>(x, shares, [&](int64_t share, const auto* p, int64_t n) {
+      least[share] = SmallestOf<T>::join(least[share], reduce_block<T, SmallestOf>(p, n));
+      most[share] = LargestOf<T>::join(most[share], reduce_block<T, LargestOf>(p, n));
+    });
+    for (int64_t i = 1; i < shares; i++) least[0] = SmallestOf<T>::join(least[0], least[i]), most[0] = LargestOf<T>::join(most[0], most[i]);
+    convert(dtype_of<T>(), &least[0], 1, x.dtype(), out[0].raw(), 1, 1);
+    convert(dtype_of<T>(), &most[0], 1, x.dtype(), out[1].raw(), 1, 1);
+  };
+  switch (x.dtype()) {
+    case DType::float64: return run(TypeTag<double>{});
+    case DType::bfloat16: return run(TypeTag<float>{}, TypeTag<BFloat16>{});
+    case DType::float16: return run(TypeTag<float>{}, TypeTag<Half>{});
+    case DType::float32: return run(TypeTag<float>{});
+    case DType::int64: return run(TypeTag<int64_t>{});
+    case DType::uint8: case DType::boolean: return run(TypeTag<uint8_t>{});
+    default: return run(TypeTag<int32_t>{});
+  }
+}
+
+void nonzeros_of_all(const NonzerosOfAll&, Inputs in, Outputs out) {
+  visit_dtype(in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    constexpr bool halves = kWidened<T>;  // by their bits but the sign: the compiler compares two of them by a call
+    using Number = std::conditional_t<halves, uint16_t, T>;
+    using Lane = typename LaneInt<std::min(sizeof(T), sizeof(int64_t))>::type;  // as wide as the numbers, so that both fill the same registers
+    constexpr int64_t block = sizeof(T) == 1 ? 64 : kTile;                       // of which a lane holds the count
+    const int64_t shares = shares_of(in[0]);
+    std::vector<int64_t> count(size_t(shares), 0);
+    each_block<T, T>(in[0], shares, [&](int64_t share, const T* given, int64_t n) {
+      const auto* p = reinterpret_cast<const Number*>(given);
+      for (int64_t b = 0; b < n; b += block) {
+        Lane some = 0;
+        for (int64_t i = b, e = std::min(b + block, n); i < e; i++) some = Lane(some + (halves ? Number(p[i] + p[i]) != Number(0) : p[i] != Number(0)));
+        count[share] += some;
+      }
+    });
+    int64_t total = 0;
+    for (int64_t c : count) total += c;
+    *out[0].data<int64_t>() = total;
+  });
+}
+
+const bool bound = [] {
+  set_kernel<ExtremesOfAll, extremes_of_all>(DeviceType::cpu);
+  set_kernel<NonzerosOfAll, nonzeros_of_all>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir
