@@ -10,7 +10,7 @@ namespace weir {
 inline std::string node_name(std::string_view op, int axes, bool third) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
       {"adaptive_avg_pool_nd", "adaptive_avg_pool#d"}, {"avg_pool_nd", "avg_pool#d"}, {"batch_norm", "native_batch_norm"}, {"convolution_input", "convolution"},
-      {"convolution_weight", "convolution"}, {"group_norm", "native_group_norm"}, {"householder_parts", "linalg_householder_product"}, {"index_put_rows", "index_put"},
+      {"convolution_weight", "convolution"}, {"glu_of", "glu"}, {"group_norm", "native_group_norm"}, {"householder_parts", "linalg_householder_product"}, {"index_put_rows", "index_put"},
       {"index_rows", "index"}, {"layer_norm", "native_layer_norm"}, {"logsigmoid", "log_sigmoid"}, {"logsumexp_of", "logsumexp"}, {"lstsq_parts", "linalg_lstsq"},
       {"lu_apply", "linalg_lu_solve"}, {"matrix_exp_parts", "linalg_matrix_exp"}, {"max_pool_nd", "max_pool#d_with_indices"}, {"multi_margin_of", "multi_margin_loss"},
       {"multilabel_margin_of", "multilabel_margin_loss"}, {"norm2", "linalg_vector_norm"}, {"pad_constant", "constant_pad_nd"}, {"pinv_parts", "linalg_pinv"},

@@ -24,7 +24,21 @@ Tensor Glu::compose(Inputs in) const {
   check(n % 2 == 0, "glu: Halving dimension must be even, but dimension ", dim, " is size ", n);
   check<NotImplemented>(is_floating(x.dtype()), "\"glu_cpu\" not implemented for '", name_of(x.dtype()), "'");
   const Tensor wide = in_single(x);  // rounded once, and so is the gradient
-  return cast_to(fn::narrow(wide, dim, int64_t(0), half) * fn::sigmoid(fn::narrow(wide, dim, half, half)), x.dtype());
+  Tensor y;
+  {
+    GradMode off(false);
+    y = fn::narrow(wide, dim, int64_t(0), half) * fn::sigmoid(fn::narrow(wide, dim, half, half));
+  }
+  return cast_to(is_differentiated(wide) ? fn::glu_of(wide, y, dim) : y, x.dtype());
+}
+
+// By ops where it is differentiated itself.
+Tensors GluOf::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor x = s.input(0);
+  if (!mode.grad && !x.is_batched() && !dy.is_batched()) return {fn::glu_backward(dy, x, dim), Tensor()};
+  const int64_t half = x.size(dim) / 2;
+  const Tensor gate = fn::sigmoid(fn::narrow(x, dim, half, half));
+  return {cat_of({dy * gate, dy * fn::narrow(x, dim, int64_t(0), half) * gate * (1.0 - gate)}, wrap_dim(dim, x.ndim(), "glu")), Tensor()};
 }
 
 Tensor Softsign::compose(Inputs in) const { return in[0] / (fn::abs(in[0]) + num(int64_t(1))); }

@@ -15,6 +15,29 @@ struct Glu : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct GluOf : Op {
+  static constexpr Signature signature = "glu_of(input: Tensor, result: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "A copy of result, glu(input, dim).";
+  static constexpr Notation notation = "along dim";
+  static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Save saves{.inputs = 0b1};
+  int64_t dim;
+  static constexpr Fields fields{&GluOf::dim};
+  Meta infer(Inputs in) const { return {in[1].sizes(), in[1].strides(), in[1].dtype(), in[1].device()}; }
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct GluBackward : Op {
+  static constexpr Signature signature = "glu_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "Gradient of glu, of both halves in one pass.";
+  static constexpr Notation notation = "along dim";
+  static constexpr Module module = Module::hidden;
+  int64_t dim;
+  static constexpr Fields fields{&GluBackward::dim};
+  Meta infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+};
+
 struct Softsign : Op {
   static constexpr Signature signature = "softsign(input: Tensor) -> Tensor";
   static constexpr auto doc = "x / (1 + |x|).";
@@ -71,6 +94,11 @@ struct RRelu : Op {
   Tensor compose(Inputs in) const;
 };
 
-using GatingOps = OpList<Glu, Softsign, Tanhshrink, GumbelSoftmax, Prelu, RRelu>;
+using GatingOps = OpList<Glu, GluOf, GluBackward, Softsign, Tanhshrink, GumbelSoftmax, Prelu, RRelu>;
+
+namespace fn {
+inline constexpr Fn<GluOf> glu_of;
+inline constexpr Fn<GluBackward> glu_backward;
+}  // namespace fn
 
 }  // namespace weir

@@ -86,3 +86,17 @@ def test_gradients_of_halves_are_rounded_once(name, dtype):
     z.backward(g.float())
     near = dict(rtol=2 * t.finfo(y.dtype).eps, atol=1e-7)
     assert y.float().allclose(z, **near) and x.grad.float().allclose(wide.grad, **near)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shape, dim", [((6,), 0), ((2, 134), 1), ((4, 5, 3), 0), ((3, 6, 5), 1), ((3, 8, 17), -2), ((2, 0, 3), 1), ((0, 4), 1)])
+def test_the_gradient_of_glu_along_any_axis(dtype, shape, dim):
+    x = (4 * torch.randn(shape, generator=torch.manual_seed(0))).to(dtype)
+    for y in (x, x.transpose(0, -1).contiguous().transpose(0, -1)):
+        half = dtype.itemsize == 2  # of which PyTorch rounds each step of the gradient
+        assert_same(lambda t, x: t.nn.functional.glu(x, dim), y.requires_grad_(), order=1 if half else 2, rtol=2e-2 if half else 1e-4, atol=2e-2 if half else 1e-5)
+
+
+def test_the_gradient_of_glu_beside_numbers_beyond_all():
+    x = torch.tensor([[1.0, torch.inf, torch.nan, -2.0, 200.0, -torch.inf, 0.5, torch.nan], [torch.inf, 1.0, 2.0, 3.0, torch.inf, -torch.inf, 0.0, -200.0]])
+    assert_same(lambda t, x: t.nn.functional.glu(x, 1), x.requires_grad_(), order=1)
