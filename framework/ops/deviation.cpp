@@ -65,9 +65,10 @@ Tensors VarMeanForward::spread_back(const Saved& s, const Tensor& dvar) const {
   if (dvar) {
     // The mean once more, which the running one is not where an infinity stands.
     const Tensor x = s.input(0), mean = fn::mean(x, dim, true);
-    const Tensor slope = freedom > 0 || !whole ? (x - mean) * (freedom ? 2 / freedom : std::numeric_limits<double>::infinity())
-                                               : fn::where(fn::eq(x, mean), num(std::nan("")), num(std::numeric_limits<double>::infinity()));
-    dx = fn::reshape(dvar, kept) * slope;
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Tensor each = fn::reshape(dvar, kept);
+    // The number of results, not of elements, is multiplied by the constant.
+    dx = freedom > 0 || !whole ? each * (freedom ? 2 / freedom : infinity) * (x - mean) : each * fn::where(fn::eq(x, mean), num(std::nan("")), num(infinity));
   }
   if (dmean) {
     const Tensor share = fn::expand(fn::reshape(dmean, kept) / double(n), sizes);
