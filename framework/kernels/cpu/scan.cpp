@@ -42,6 +42,10 @@ struct Lines {
       }
     });
   }
+  /// The numbers of the next group beside these, which lie in another page than those below them: the machine sees no order in such reads.
+  template <class T> void prefetch_next(const T* p) const {
+    if (across == 1) __builtin_prefetch(p + kMost);
+  }
   /// Where the line that begins at `first` would begin if lines had one element.
   int64_t begin_of_one(int64_t first) const { return across == 1 ? first / (n * along) * along + first % along : first / n; }
   /// Calls `f(l, offset)` for each of `count` lines; where they are adjacent in memory the compiler makes vectors of them.
@@ -179,30 +183,40 @@ void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
     const T *dy = grad.data<T>(), *x = input.data<T>(), *y = output.data<T>();
     in_type<T>(out[0], [&](T* dx) {
       lines.each([&](int64_t first, int64_t count) {
+        // A line whose product is no number: PyTorch divides sums of dy * y before its first zero, so that NaN reaches all that stands
+        // before, and gives none to what stands after.
+        const int64_t last = first + (lines.n - 1) * lines.along;
+        int64_t zero[Lines::kMost], lost = 0;
+        lines.side_by_side(count, [&](int64_t l, int64_t o) {
+          zero[l] = y[last + o] - y[last + o] == T(0) ? -1 : lines.n;  // -1 where there is a product
+          lost += zero[l] > 0;
+        });
+        bool whole = lost == count;
+        for (int64_t k = lines.n; lost && k-- > 0;)
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            const bool found = zero[l] >= 0 && x[first + k * lines.along + o] == T(0);
+            zero[l] = found ? k : zero[l], whole = whole && !found;
+          });
         Total<T> tail[Lines::kMost] = {};
-        for (int64_t k = lines.n; k-- > 0;) {
+        for (int64_t k = lines.n; !whole && k-- > 0;) {
           const int64_t at = first + k * lines.along, before = at - lines.along, after = at + lines.along;
           const bool is_first = k == 0, is_last = k + 1 == lines.n;
+          lines.prefetch_next(x + at), lines.prefetch_next(dy + at), lines.prefetch_next(y + at);
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
             tail[l] = is_last ? Total<T>(dy[at + o]) : Total<T>(dy[at + o]) + ProductOf::join(Total<T>(x[after + o]), tail[l]);
             dx[at + o] = T(is_first ? tail[l] : ProductOf::join(Total<T>(y[before + o]), tail[l]));
           });
         }
-        // A line whose product is no number: PyTorch divides sums of dy * y before its first zero, so that NaN reaches all that stands
-        // before, and gives none to what stands after.
-        const int64_t last = first + (lines.n - 1) * lines.along;
-        for (int64_t l = 0; l < count; l++) {
-          const int64_t o = l * lines.across;
-          if (y[last + o] - y[last + o] == T(0)) continue;
-          int64_t zero = 0;
-          while (zero < lines.n && x[first + o + zero * lines.along] != T(0)) zero++;
-          Total<T> sum = 0;
-          for (int64_t k = zero; k-- > 0;) {
-            const int64_t at = first + o + k * lines.along;
-            sum += Total<T>(dy[at]) * Total<T>(y[at]);
-            dx[at] = T(sum / Total<T>(x[at]));
-          }
-          for (int64_t k = zero + 1; k < lines.n; k++) dx[first + o + k * lines.along] = T(0);
+        Total<T> sum[Lines::kMost] = {};
+        for (int64_t k = lines.n; lost && k-- > 0;) {
+          const int64_t at = first + k * lines.along;
+          lines.prefetch_next(x + at), lines.prefetch_next(dy + at), lines.prefetch_next(y + at);
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            const bool before = k < zero[l], after = zero[l] >= 0 && k > zero[l];
+            const Total<T> more = sum[l] + Total<T>(dy[at + o]) * Total<T>(y[at + o]), there = more / Total<T>(x[at + o]);
+            sum[l] = before ? more : sum[l];
+            dx[at + o] = before ? T(there) : after ? T(0) : dx[at + o];
+          });
         }
       });
     });
@@ -282,8 +296,19 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
         if constexpr (!std::is_integral_v<T>) {
           // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
           auto lost = [&](int64_t l) { return !(std::abs(T(product[l])) < std::numeric_limits<double>::infinity()); };
-          bool any = false;
-          for (int64_t l = 0; l < count; l++) any = any || lost(l);
+          bool any = false, all = true;
+          for (int64_t l = 0; l < count; l++) any = any || lost(l), all = all && lost(l);
+          if (all && !any_zero()) {
+            auto divide = [&](int64_t l, int64_t at, const Total<T>& factor) { dx[at] = T(ProductOf::join(Total<T>(T(product[l])) / Total<T>(x[at]), factor)); };
+            auto given = [&](int64_t l) { return Total<T>(dy[lines.begin_of_one(first) + l]); };
+            if (lines.along == 1)
+              for (int64_t l = 0; l < count; l++)
+                for (int64_t k = 0, at = first + l * lines.across; k < lines.n; k++) divide(l, at + k, given(l));
+            else
+              for (int64_t k = 0; k < lines.n; k++)
+                lines.side_by_side(count, [&](int64_t l, int64_t o) { divide(l, first + k * lines.along + o, given(l)); });
+            return;
+          }
           if (any && !any_zero()) {
             for (int64_t k = 0; k < lines.n; k++)
               lines.side_by_side(count, [&](int64_t l, int64_t o) {

@@ -84,3 +84,16 @@ def test_gradients_of_running_products_that_are_no_numbers(number, zeros):
         x.view(-1)[k] = 0
     for dim in (0, 1):
         assert_same(lambda t, x, d=dim: t.cumprod(x, d), x.clone().requires_grad_(), order=1)
+
+
+@pytest.mark.parametrize("shape, dim", [((7, 40), 0), ((3, 5, 33), 1), ((20, 6), 1)])
+@pytest.mark.parametrize("lost", [0.0, 0.5, 1.0])
+def test_gradients_of_running_products_some_of_which_are_beyond_all_numbers(shape, dim, lost):
+    """Neighbours are walked side by side: those that overflow beside others, some of them with zeros."""
+    g = torch.manual_seed(0)
+    x = torch.randn(shape, generator=g).movedim(dim, -1).contiguous()
+    lines = x.view(-1, shape[dim])
+    over = torch.rand(len(lines), generator=g) < lost
+    lines[over, 2:4] = 1e30
+    lines[~over] *= torch.rand(lines[~over].shape, generator=g) > 0.1
+    assert_same(lambda t, x: t.cumprod(x, dim), x.movedim(-1, dim).contiguous().requires_grad_(), order=1)
