@@ -34,7 +34,7 @@ constexpr Row kRows[] = {
     {How::direct, kAll, "copy clone pad_constant to_dtype empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros fill zero"},
     {How::direct, kComplexHalf, "complex normal_fill uniform tril triu"},
     {How::bytes, kAll, "cat flip index_select index_rows embedding where select_scatter slice_scatter diagonal_scatter as_strided_scatter "
-                       "repeat_interleave.Tensor"},
+                       "repeat_interleave.Tensor scatter_by_mask"},
     {How::wide, kAll, "full full_like new_full ones ones_like new_ones scalar_tensor pad_border mul eq ne any all isnan nonzeros_of_all"},
     {How::wide, kUnsigned, "bitwise_and bitwise_or bitwise_xor floor ceil trunc round nan_to_num sum nansum prod prod.dim cumsum cumprod signbit isinf "
                            "isfinite isposinf isneginf random_range"},

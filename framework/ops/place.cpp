@@ -152,7 +152,11 @@ Tensor MaskedScatter::compose(Inputs in) const {
   check(in[0].dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", name_of(in[0].dtype()), " and ",
         name_of(source.dtype()));
   const Dims sizes = broadcast("masked_scatter", in[0].sizes(), in[1].sizes());
-  const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes), at = fn::mask_positions(mask, source.numel());
+  const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes);
+  bool plain = true;
+  for (const Tensor& t : in) plain = plain && !is_differentiated(t) && !t.is_batched();
+  if (plain) return fn::scatter_by_mask(x, mask, source);
+  const Tensor at = fn::mask_positions(mask, source.numel());
   // Nothing is taken; the gradient reaches both. The positions have no say, but a graph keeps what counts them.
   if (source.numel() == 0) return row_major_of(fn::where(mask, fn::where(at >= 0.0, nothing_of(source), x), x));
   return row_major_of(fn::where(mask, fn::index_rows.over(Tensors{flat(source), at}, int64_t(0))[0], x));

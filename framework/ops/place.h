@@ -93,7 +93,15 @@ struct MaskPositions : Op {
   Meta infer(Inputs in) const { return {in[0].sizes(), DType::int64, in[0].device()}; }
 };
 
-using PlaceOps = OpList<Take, Put, TakeAlongDim, IndexFill, IndexCopy, MaskedScatter, CheckIndex, MaskPositions>;
+struct ScatterByMask : Op {
+  static constexpr Signature signature = "scatter_by_mask(input: Tensor, mask: Tensor, source: Tensor) -> Tensor";
+  static constexpr auto doc = "masked_scatter of an input and a mask of the same sizes, row-major, in one pass.";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+};
+
+using PlaceOps = OpList<Take, Put, TakeAlongDim, IndexFill, IndexCopy, MaskedScatter, CheckIndex, MaskPositions, ScatterByMask>;
 
 namespace fn {
 inline constexpr Fn<Take> take;
@@ -104,6 +112,7 @@ inline constexpr Fn<IndexCopy> index_copy;
 inline constexpr Fn<MaskedScatter> masked_scatter;
 inline constexpr Fn<CheckIndex> check_index;
 inline constexpr Fn<MaskPositions> mask_positions;
+inline constexpr Fn<ScatterByMask> scatter_by_mask;
 }  // namespace fn
 
 }  // namespace weir

@@ -67,6 +67,10 @@ void check_index(const CheckIndex& op, Inputs in, Outputs out) {
   }
 }
 
+void check_available(int64_t available, int64_t wanted) {
+  check(wanted <= available, "masked_scatter: expected the number of elements in source to be at least the number of ones in mask, got ", available, " and ", wanted);
+}
+
 void mask_positions(const MaskPositions& op, Inputs in, Outputs out) {
   const Tensor mask = row_major(in[0]);
   const bool* holds = mask.data<bool>();
@@ -76,8 +80,25 @@ void mask_positions(const MaskPositions& op, Inputs in, Outputs out) {
     to[i] = std::min(before, last);
     before += holds[i];
   }
-  check(before <= op.available, "masked_scatter: expected the number of elements in source to be at least the number of ones in mask, got ",
-        op.available, " and ", before);
+  check_available(op.available, before);
+}
+
+void scatter_by_mask(const ScatterByMask&, Inputs in, Outputs out) {
+  const Tensor x = row_major(in[0]), mask = row_major(in[1]), source = row_major(in[2]);
+  const bool* holds = mask.data<bool>();
+  const int64_t n = x.numel(), wanted = std::count(holds, holds + n, true);
+  check_available(source.numel(), wanted);
+  if (wanted == 0) return run_copy(x, out[0]);
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
+    const T *self = x.data<T>(), *from = source.data<T>();
+    T* to = out[0].data<T>();
+    for (int64_t i = 0, k = 0; i < n; i++) {  // without a branch: the last one is read again where no more is wanted
+      const T given = from[std::min(k, wanted - 1)];
+      if constexpr (std::is_integral_v<T>) to[i] = T(self[i] ^ ((self[i] ^ given) & T(-T(holds[i]))));
+      else to[i] = holds[i] ? given : self[i];
+      k += holds[i];
+    }
+  });
 }
 
 }  // namespace
@@ -87,6 +108,7 @@ static const bool registered = [] {
   set_kernel<Put, put_at>(DeviceType::cpu);
   set_kernel<CheckIndex, check_index>(DeviceType::cpu);
   set_kernel<MaskPositions, mask_positions>(DeviceType::cpu);
+  set_kernel<ScatterByMask, scatter_by_mask>(DeviceType::cpu);
   return true;
 }();
 

@@ -71,3 +71,17 @@ def test_nothing_is_put_where_a_place_lies_outside(at):
 def test_what_is_put_counts_as_written_once():
     x = weir.zeros(4, 5).t()
     assert x.put_(weir.tensor([1]), weir.ones(1)) is x and x._version == 1 and x[0, 1] == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.bool, torch.int16, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("spare", [0, 5, -1])
+def test_masked_scatter_of_any_layout(dtype, spare):
+    g = torch.manual_seed(0)
+    x, mask = torch.randn(4, 6, 5, generator=g).to(dtype), torch.rand(4, 6, 5, generator=g) > 0.5
+    source = torch.randn(int(mask.sum()) + spare, generator=g).to(dtype)
+
+    def everything(t, x, mask, source):
+        y = x.clone()
+        return [t.masked_scatter(x, mask, source), t.masked_scatter(x.mT, mask.mT, source), t.masked_scatter(x[..., ::2], mask[..., ::2], source),
+                t.masked_scatter(x[:1, :, :1].expand(4, 6, 5), mask, source), y.masked_scatter_(mask, source), y, t.masked_scatter(x, mask[0, 0], x)]
+    assert_same(everything, x, mask, source)
