@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/singles.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -23,12 +24,7 @@ template <class T> std::vector<int64_t> starts_of(T sample, int64_t in, int64_t 
 
 void fractional_max_pool(const FractionalMaxPool& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;  // of any dtype
-  Tensor samples = row_major(in[1]), index = out[1];
-  const bool wide = in[0].dtype() == DType::float64;
-  const bool as_they_are = wide || in[0].dtype() == DType::float32;
-  const Tensor x = as_they_are ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), DType::float32));
-  const Tensor at = as_they_are ? samples : copied(samples, Meta(samples.sizes(), DType::float32));
-  const Tensor y = out[0].dtype() == x.dtype() ? out[0] : empty(out[0].sizes(), x.dtype());
+  const Tensor x = row_major(in[0]), samples = row_major(in[1]), y = out[0], index = out[1];
   const int axes = op.kernel_size.n;
   // Two axes are three with a first one of size 1.
   int64_t size[3] = {1, 1, 1}, window[3] = {1, 1, 1}, wanted[3] = {1, 1, 1};
@@ -38,10 +34,10 @@ void fractional_max_pool(const FractionalMaxPool& op, Inputs in, Outputs out) {
   auto run = [&]<class T>(TypeTag<T>) {
     parallel_for(x.size(0) * channels, 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; k++) {
-        const T* u = at.data<T>() + (k / channels * samples.size(1) + k % channels) * axes;
+        const T* u = samples.data<T>() + (k / channels * samples.size(1) + k % channels) * axes;
         std::vector<int64_t> starts[3];
         for (int i = 0; i < 3; i++) {
-          const T sample = i < 3 - axes ? T(0) : axes == 3 ? u[i] : u[2 - i];
+          const auto sample = single(i < 3 - axes ? T(0) : axes == 3 ? u[i] : u[2 - i]);
           starts[i] = starts_of(sample, size[i], wanted[i], window[i]);
         }
         const T* p = x.data<T>() + k * plane;
@@ -50,22 +46,26 @@ void fractional_max_pool(const FractionalMaxPool& op, Inputs in, Outputs out) {
         for (int64_t a : starts[0])
           for (int64_t b : starts[1])
             for (int64_t c : starts[2]) {
-              T most = -std::numeric_limits<T>::infinity();
+              auto most = -std::numeric_limits<decltype(single(T()))>::infinity();
               int64_t best = (a * size[1] + b) * size[2] + c;
               for (int64_t i = a; i < a + window[0]; i++)
                 for (int64_t j = b; j < b + window[1]; j++)
                   for (int64_t l = c; l < c + window[2]; l++) {
                     const int64_t place = (i * size[1] + j) * size[2] + l;
-                    if (p[place] > most || p[place] != p[place]) most = p[place], best = place;
+                    const auto v = single(p[place]);
+                    if (v > most || v != v) most = v, best = place;
                   }
-              *q++ = most, *where++ = best;
+              *q++ = T(most), *where++ = best;
             }
       }
     });
   };
-  if (wide) run(TypeTag<double>{});
-  else run(TypeTag<float>{});
-  if (!(y->storage == out[0]->storage)) run_copy(y, out[0]);
+  switch (x.dtype()) {
+    case DType::float64: return run(TypeTag<double>{});
+    case DType::float16: return run(TypeTag<Half>{});
+    case DType::bfloat16: return run(TypeTag<BFloat16>{});
+    default: return run(TypeTag<float>{});
+  }
 }
 
 }  // namespace

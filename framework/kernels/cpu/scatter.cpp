@@ -12,6 +12,7 @@
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/indexing.h"
+#include "framework/kernels/cpu/singles.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -296,18 +297,14 @@ void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
   scattered(in, out[0], false, [&](const Tensor& to) { scatter_sums(to, op.dim, index, src); });
 }
 
-template <class T> auto number(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
-  else return x;
-}
 template <class T> void multiply_to(T& dst, T v) {
   if constexpr (std::is_same_v<T, bool>) dst = dst && v;
-  else dst = T(number(dst) * number(v));
+  else dst = T(single(dst) * single(v));
 }
 // NaN is larger, and smaller, than every number.
 template <class T, bool kLargest> void extreme_to(T& dst, T v) {
   if constexpr (!kIsComplex<T>) {
-    auto a = number(dst), b = number(v);
+    auto a = single(dst), b = single(v);
     if (b != b || (kLargest ? b > a : b < a)) dst = v;
   }
 }
@@ -330,7 +327,7 @@ template <class T> T divided(T x, int64_t by) {
   } else if constexpr (kIsComplex<T>) {  // as quotients of complex numbers are computed
     return x * (typename T::value_type(1) / typename T::value_type(by));
   } else {
-    return T(number(x) / decltype(number(x))(by));
+    return T(single(x) / decltype(single(x))(by));
   }
 }
 
