@@ -10,6 +10,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/singles.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -243,6 +244,13 @@ template <class T, bool kSlopes> struct Block {
     return mask;
   }
   // f(j, the vector of values of points k, k + 1, ... in plane, 0 outside) for each tap j.
+  template <class Stored, class F> void each_tap(const Stored* plane, int64_t k, F f) const {
+    for (int j = 0; j < taps; j++) {
+      Vec<T> values;
+      for (int i = 0; i < Vec<T>::size; i++) values.v[i] = inside[j][k + i] ? T(single(plane[at[j][k + i]])) : T(0);
+      f(j, values);
+    }
+  }
   template <class F> void each_tap(const T* plane, int64_t k, F f) const {
     if (!pairs) {
       for (int j = 0; j < taps; j++) f(j, gathered(plane, &at[j][k], is_inside(j, k)));
@@ -352,7 +360,7 @@ template <class Op, class F> void with_numbers(const Op& op, DType dtype, F f) {
   else f(TypeTag<float>{}, TypeTag<float>{});
 }
 
-template <class T, class Number> void sample(const Geometry<Number>& g, const T* x, const T* grid, T* out, int64_t batch) {
+template <class T, class Number, class Stored> void sample(const Geometry<Number>& g, const Stored* x, const T* grid, T* out, int64_t batch) {
   int64_t blocks = (g.points + kBlock - 1) / kBlock;
   parallel_for(batch * blocks, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1)), [&](int64_t b, int64_t e) {
     Block<T, false> block;
@@ -365,7 +373,7 @@ template <class T, class Number> void sample(const Geometry<Number>& g, const T*
           for (int64_t k = 0; k < count; k++)
             if (g.mode == kNearest || !block.inside[j][k]) block.weight[j][k] = T(block.inside[j][k] & 1);
       for (int64_t c = 0; c < g.channels; c++) {
-        const T* plane = x + n * g.picture + c * g.channel;
+        const Stored* plane = x + n * g.picture + c * g.channel;
         T sums[kBlock];
         for (int64_t k = 0; k < count; k += Vec<T>::size) {
           Vec<T> sum(T(0));
@@ -382,13 +390,15 @@ void forward(const GridSample& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   auto run = [&]<class T, class Number>(TypeTag<T>, TypeTag<Number>) {
     Geometry<Number> g(op, in[0], in[1]);
-    // Few points of a tensor that is not dense are read where they lie.
+    // Few points of a tensor that is not dense, or of halves, are read where they lie.
     Tensor x = in[0], grid = wide<T>(in[1]);
-    if (x.dtype() == dtype_of<T>() && g.points * kMostTaps <= g.last()) g.read_as(x.strides());
+    const bool as_stored = (x.dtype() == dtype_of<T>() || x.dtype() == dtype_of<Number>()) && g.points * kMostTaps <= g.last();
+    if (as_stored) g.read_as(x.strides());
     else x = wide<T>(x);
     check(g.last() <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
     Tensor y = out[0].dtype() == dtype_of<T>() ? out[0] : empty(out[0].sizes(), dtype_of<T>());
-    sample(g, x.data<T>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
+    if (x.dtype() == dtype_of<T>()) sample(g, x.data<T>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
+    else if constexpr (!std::is_same_v<T, Number>) sample(g, x.data<Number>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
     if (out[0].dtype() != dtype_of<T>()) run_copy(y, out[0]);
   };
   with_numbers(op, in[0].dtype(), run);
