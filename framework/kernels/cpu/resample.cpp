@@ -194,6 +194,8 @@ Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
 
 int64_t rows_per_share(int64_t row) { return kGrain / std::max<int64_t>(row, 1); }
 
+constexpr int64_t kLongRun = 16;  // numbers: shorter ones take as long to find as to copy
+
 // Elements are moved, whatever they are.
 template <class T> void copy_runs(const Runs& runs, int64_t made, const Axis& x, const T* in, T* out) {
   const int64_t count = int64_t(runs.size());
@@ -205,8 +207,28 @@ template <class T> void copy_runs(const Runs& runs, int64_t made, const Axis& x,
   });
 }
 
+// The gradients of lines of few numbers: each number sums those of its copies, in their order.
+template <class T> void gather_runs(const Runs& runs, int64_t made, const Axis& x, const T* grad, T* out) {
+  std::vector<int64_t> begin(size_t(x.n) + 1, 0), copy(size_t(made), 0);
+  for (const Run& run : runs)
+    for (int64_t k = 0; k < run.n; k++) begin[run.from + k + 1]++;
+  for (int64_t p = 0; p < x.n; p++) begin[p + 1] += begin[p];
+  std::vector<int64_t> next(begin.begin(), begin.end() - 1);
+  for (const Run& run : runs)
+    for (int64_t k = 0; k < run.n; k++) copy[next[run.from + k]++] = run.to + k;
+  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++)
+      for (int64_t p = 0; p < x.n; p++) {
+        T sum = 0;
+        for (int64_t k = begin[p]; k < begin[p + 1]; k++) sum += grad[o * made + copy[k]];
+        out[o * x.n + p] = sum;
+      }
+  });
+}
+
 // A gradient goes back to where the copy came from. Shares never meet: they split `outer`, or, where that is one, `inner`.
 template <class T> void add_runs(const Runs& runs, int64_t made, const Axis& x, const T* grad, T* out) {
+  if (x.inner == 1 && x.outer > 1 && int64_t(runs.size()) * kLongRun > made) return gather_runs(runs, made, x, grad, out);
   std::fill_n(out, x.outer * x.n * x.inner, T(0));
   auto rows = [&](int64_t o, int64_t begin, int64_t end) {
     for (const Run& run : runs) {
@@ -223,7 +245,6 @@ template <class T> void add_runs(const Runs& runs, int64_t made, const Axis& x, 
   });
 }
 
-constexpr int64_t kLongRun = 16;  // numbers: shorter ones take as long to find as to copy
 template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
   const int64_t made = t.made;
   Runs runs;
@@ -395,6 +416,8 @@ void pad_border(const PadBorder& op, Inputs in, Outputs out) {
   const Runs runs = runs_of(last);
   const Axis line(x.sizes(), -1 - last, "pad");
   const int64_t made = out[0].size(-1 - last);
+  const bool brief = line.inner == 1 && int64_t(runs.size()) * kLongRun > made;
+  const std::vector<int64_t> places = brief ? runs.places(made) : std::vector<int64_t>();
   struct Outer { std::vector<int64_t> places; int64_t old; };
   std::vector<Outer> outer;
   for (int i = last + 1; i <= first; i++) outer.push_back({runs_of(i).places(out[0].size(-1 - i)), x.size(-1 - i)});
@@ -408,7 +431,10 @@ void pad_border(const PadBorder& op, Inputs in, Outputs out) {
           rest /= n;
           step *= axis.old;
         }
-        runs.copy(x.data<T>() + (from + rest * step) * line.n * line.inner, out[0].data<T>() + r * made * line.inner, line.inner);
+        const T* source = x.data<T>() + (from + rest * step) * line.n * line.inner;
+        T* to = out[0].data<T>() + r * made * line.inner;
+        if (brief) for (int64_t j = 0; j < made; j++) to[j] = source[places[j]];
+        else runs.copy(source, to, line.inner);
       }
     });
   });
