@@ -44,12 +44,20 @@ void join(const Complex&, Inputs in, Outputs out) {
 void polar(const Polar&, Inputs in, Outputs out) {
   auto fill = [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Tensor r = empty(out[0].sizes(), in[0].dtype()), angle = empty(out[0].sizes(), in[1].dtype());
-    run_copy(in[0], r), run_copy(in[1], angle);
+    auto spread = [&](const Tensor& t) {
+      if (t.sizes() == out[0].sizes()) return row_major(t);
+      const Tensor r = empty(out[0].sizes(), t.dtype());
+      run_copy(t, r);
+      return r;
+    };
+    const bool one = in[1].numel() == 1;  // angle for all, of which the functions are found once
+    const Tensor r = spread(in[0]), angle = one ? in[1] : spread(in[1]);
     const T *length = r.data<T>(), *turn = angle.data<T>();
     std::complex<T>* to = out[0].data<std::complex<T>>();
+    const T cosine = one ? std::cos(*turn) : T(0), sine = one ? std::sin(*turn) : T(0);
     parallel_for(out[0].numel(), kGrain, [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++) to[i] = {length[i] * std::cos(turn[i]), length[i] * std::sin(turn[i])};
+      if (one) for (int64_t i = b; i < e; i++) to[i] = {length[i] * cosine, length[i] * sine};
+      else for (int64_t i = b; i < e; i++) to[i] = {length[i] * std::cos(turn[i]), length[i] * std::sin(turn[i])};
     });
   };
   if (in[0].dtype() == DType::float64) fill(TypeTag<double>{});

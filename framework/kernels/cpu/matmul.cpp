@@ -144,26 +144,27 @@ using V = Vec<float>;
 // At most kLines rows times as many columns, all dense along a long sum: every line is read once. Parts of it are as many as threads may
 // share, whatever their number, and are added in order.
 constexpr int64_t kLongSum = 1 << 14, kSumParts = 16;
-void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
-  double sums[kSumParts][kLines][kLines] = {};
+template <int kRows, int kColumns> void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
+  double sums[kSumParts][kRows][kColumns] = {};
   const int64_t m = (g.m / kSumParts + V::size - 1) / V::size * V::size;
   parallel_for(kSumParts, kGrain / m, [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; part++) {
       const int64_t first = std::min(part * m, g.m), last = part + 1 == kSumParts ? g.m : std::min(first + m, g.m);
-      const float *row[kLines], *column[kLines];
-      for (int64_t r = 0; r < kLines; r++) row[r] = a + std::min(r, g.n - 1) * g.a_strides[1], column[r] = w + std::min(r, g.p - 1) * g.w_strides[2];
-      V acc[kLines][kLines];
-      for (auto& line : acc) std::fill_n(line, kLines, V(0));
+      const float *row[kRows], *column[kColumns];
+      for (int64_t r = 0; r < kRows; r++) row[r] = a + std::min(r, g.n - 1) * g.a_strides[1];
+      for (int64_t r = 0; r < kColumns; r++) column[r] = w + std::min(r, g.p - 1) * g.w_strides[2];
+      V acc[kRows][kColumns];
+      for (auto& line : acc) std::fill_n(line, kColumns, V(0));
       int64_t k = first;
       for (; k + V::size <= last; k += V::size)
 #pragma GCC unroll 4
-        for (int64_t i = 0; i < kLines; i++) {
+        for (int64_t i = 0; i < kRows; i++) {
           const V x = V::load(row[i] + k);
 #pragma GCC unroll 4
-          for (int64_t j = 0; j < kLines; j++) acc[i][j] = fma(x, V::load(column[j] + k), acc[i][j]);
+          for (int64_t j = 0; j < kColumns; j++) acc[i][j] = fma(x, V::load(column[j] + k), acc[i][j]);
         }
-      for (int64_t i = 0; i < kLines; i++)
-        for (int64_t j = 0; j < kLines; j++) {
+      for (int64_t i = 0; i < kRows; i++)
+        for (int64_t j = 0; j < kColumns; j++) {
           double sum = sum_lanes(acc[i][j]);
           for (int64_t l = k; l < last; l++) sum += double(row[i][l]) * column[j][l];
           sums[part][i][j] = sum;
@@ -176,6 +177,12 @@ void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, 
       for (auto& part : sums) sum += part[i][j];
       out[i * g.out_strides[1] + j * g.out_strides[2]] = float(sum);
     }
+}
+void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
+  if (g.n == 1 && g.p == 1) few_dots<1, 1>(g, a, w, bias, out);
+  else if (g.n == 1) few_dots<1, kLines>(g, a, w, bias, out);
+  else if (g.p == 1) few_dots<kLines, 1>(g, a, w, bias, out);
+  else few_dots<kLines, kLines>(g, a, w, bias, out);
 }
 
 // A column times a row, along the rows of the result but where these are shorter than a vector.

@@ -255,3 +255,9 @@ def test_numbers_of_any_size_side_by_side(name):
     for z, found in zip(numbers, ours(weir.tensor(numbers, dtype=weir.complex128)).tolist()):
         assert found == pytest.approx(exact(z), rel=1e-13, abs=0), z
         assert ours(weir.tensor([z], dtype=weir.complex128)).item() == found
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_polar_of_one_length_or_angle(dtype):
+    x = torch.randn(3, 4, 5, generator=torch.manual_seed(0)).to(dtype)
+    assert_same(lambda t, x: [t.polar(x, x[0, 0, 0]), t.polar(x.mT, x[:1, :1, :1]), t.polar(x[0, 0, 1], x), t.polar(x, x[:, :1]), t.polar(x[:, :1], x.transpose(0, 2).transpose(0, 2))], x)
