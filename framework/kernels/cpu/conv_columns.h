@@ -24,10 +24,13 @@ template <class T> class Columns {
  public:
   const int64_t images, groups, to, from, rows;  // a group's channels of the windows and of the places; numbers of a window
 
-  template <class Op> Columns(const Op& op, const Dims& w, const Dims& windows, const Dims& places)
-      : images(windows[0]), groups(op.groups), to(w[0] / op.groups), from(w[1]), rows(w.product() / w[0]), axes_(axes_of(op, w, windows, places)) {
+  /// `gathers`: the windows are read from a picture, which windows of one place each, all of them, are as it is.
+  template <class Op> Columns(const Op& op, const Dims& w, const Dims& windows, const Dims& places, bool gathers)
+      : images(windows[0]), groups(op.groups), to(w[0] / op.groups), from(w[1]), rows(w.product() / w[0]), axes_(axes_of(op, w, windows, places)), single_(gathers) {
     most_ = std::clamp<int64_t>(kColumnNumbers / rows, 1, axes_.windows());
-    columns_ = empty(Dims{rows, most_}, dtype_of<T>());
+    for (const WindowAxis& axis : {axes_.z, axes_.y, axes_.x}) single_ = single_ && axis.taps == 1 && axis.stride == 1 && axis.padding == 0 && axis.windows == axis.places;
+    apart_ = most_;
+    if (!single_) columns_ = empty(Dims{rows, most_}, dtype_of<T>());
   }
 
   /// f(image times groups plus group) with each of them, as often as it takes to come through its windows.
@@ -38,8 +41,8 @@ template <class T> class Columns {
         f(part);
       }
   }
-  Tensor columns() const { return alias(columns_, Dims{rows, end_ - begin_}, Dims{most_, 1}, 0); }
-  Tensor turned() const { return alias(columns_, Dims{end_ - begin_, rows}, Dims{1, most_}, 0); }
+  Tensor columns() const { return alias(columns_, Dims{rows, end_ - begin_}, Dims{apart_, 1}, columns_->offset); }
+  Tensor turned() const { return alias(columns_, Dims{end_ - begin_, rows}, Dims{1, apart_}, columns_->offset); }
   /// Of a tensor that has a number for each window: those of the channels of a part.
   Tensor at_windows(const Tensor& y, int64_t part) const {
     return alias(y, Dims{to, end_ - begin_}, Dims{axes_.windows(), 1}, y->offset + part * to * axes_.windows() + begin_);
@@ -47,6 +50,11 @@ template <class T> class Columns {
   Tensor weight(const Tensor& w, int64_t part) const { return alias(w, Dims{to, rows}, Dims{rows, 1}, w->offset + part % groups * to * rows); }
 
   void gather(const Tensor& x, int64_t part) {
+    if (single_) {  // the picture itself
+      columns_ = alias(x, Dims{rows, end_ - begin_}, Dims{axes_.places(), 1}, x->offset + part * from * axes_.places() + begin_);
+      apart_ = axes_.places();
+      return;
+    }
     const T* const image = x.data<T>() + part * from * axes_.places();
     parallel_for(rows, kGrain / (end_ - begin_), [&](int64_t b, int64_t e) {
       for (int64_t row = b; row < e; row++) {
@@ -74,8 +82,9 @@ template <class T> class Columns {
 
  private:
   WindowAxes axes_;
+  bool single_;
   Tensor columns_;
-  int64_t most_, begin_ = 0, end_ = 0;
+  int64_t most_, apart_ = 0, begin_ = 0, end_ = 0;
 
   /// f(place, column, count) for the windows at hand whose position `tap` lies on the picture.
   template <class F> void for_runs(int64_t tap, F&& f) const {
@@ -96,7 +105,7 @@ template <class F> void in_rows(const Tensor& out, F&& f) {
 template <class Op> void fill_by_columns(const Op& op, const Tensor& image, const Tensor& weight, const Tensor& out) {
   const Tensor x = row_major(image), w = row_major(weight);
   by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
-    Columns<T> windows(op, w.sizes(), out.sizes(), x.sizes());
+    Columns<T> windows(op, w.sizes(), out.sizes(), x.sizes(), true);
     in_rows(out, [&](const Tensor& y) {
       windows.each([&](int64_t part) {
         windows.gather(x, part);
@@ -108,7 +117,7 @@ template <class Op> void fill_by_columns(const Op& op, const Tensor& image, cons
 template <class Op> void spread_by_columns(const Op& op, const Tensor& grad, const Tensor& weight, const Tensor& out) {
   const Tensor dy = row_major(grad), w = row_major(weight);
   by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
-    Columns<T> windows(op, w.sizes(), dy.sizes(), out.sizes());
+    Columns<T> windows(op, w.sizes(), dy.sizes(), out.sizes(), false);
     in_rows(out, [&](const Tensor& dx) {
       std::fill_n(dx.data<T>(), dx.numel(), T(0));
       windows.each([&](int64_t part) {
@@ -122,7 +131,7 @@ template <class Op> void spread_by_columns(const Op& op, const Tensor& grad, con
 template <class Op> void sum_by_columns(const Op& op, const Tensor& image, const Tensor& grad, const Tensor& out) {
   const Tensor x = row_major(image), dy = row_major(grad), product = empty(Dims{out.sizes()[0] / op.groups, out.numel() / out.sizes()[0]}, out.dtype());
   by_column_type(out.dtype(), [&]<class T>(TypeTag<T>) {
-    Columns<T> windows(op, out.sizes(), dy.sizes(), x.sizes());
+    Columns<T> windows(op, out.sizes(), dy.sizes(), x.sizes(), true);
     in_rows(out, [&](const Tensor& dw) {
       std::fill_n(dw.data<T>(), dw.numel(), T(0));
       windows.each([&](int64_t part) {
