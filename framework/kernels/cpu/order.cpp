@@ -224,6 +224,16 @@ void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
     if (!op.keepdim) sizes.insert(d, 1), strides.insert(d, 1);
     return alias(t, sizes, strides, t->offset);
   };
+  if (const Tensor& x = in[0]; n > 1 && x.strides()[wrap_dim(op.dim, x.ndim(), "kthvalue")] == 0) {  // of one number that repeats the place is the same in all lines
+    Scratch<float> equal(size_t(n), 0.0f);
+    Scratch<int64_t> at(n);
+    std::iota(at.begin(), at.end(), int64_t(0));
+    select_kth(equal, at, k);
+    const Tensor values = with_axis(out[0]), places = with_axis(out[1]), place = empty(Dims{}, DType::int64);
+    *place.data<int64_t>() = at[size_t(k)];
+    run_copy(alias(x, values.sizes(), x.strides(), x->offset), values);
+    return run_copy(place, places);
+  }
   find_in_lines(in[0], op.dim, {Order::kth, descending, n, descending ? n - 1 - k : k, 1}, with_axis(out[0]), with_axis(out[1]));
 }
 

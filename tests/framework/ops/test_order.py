@@ -114,3 +114,11 @@ def test_numbers_and_lines_that_repeat(descending):
         spread = [x.expand(4, 3, 50), x.expand(4, 3, 50).transpose(0, 2), x[0, :, :1].expand(3, 40), x[0, 0, 0].expand(3, 5)]
         return [part for y in spread for dim in (0, 1) for part in t.sort(y, dim=dim, descending=descending, stable=True)] + [*t.topk(spread[0], 2, 1)]
     assert_same(everything, torch.randn(1, 3, 50, generator=torch.manual_seed(0)), order=0, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("n", [2, 5, 40])
+def test_kthvalue_along_an_axis_that_repeats(n, keepdim):
+    x = torch.tensor([[1.0, torch.nan, -2.0], [0.0, 3.0, torch.inf]])
+    for k in {1, 2, n // 2 + 1, n}:
+        assert_same(lambda t, x: [*t.kthvalue(x.expand(n, 2, 3), k, 0, keepdim), *t.kthvalue(x[:, None].expand(2, n, 3).long(), k, 1, keepdim)], x)
