@@ -131,3 +131,10 @@ def test_kron_gives_an_out_of_another_shape_rows():
     x = torch.arange(8.0).reshape(2, 2, 2)
     assert_same(lambda t, x: t.kron(x.permute(2, 0, 1), t.tensor(2.0), out=t.empty(0)), x)
     assert_same(lambda t, x: t.kron(x.permute(2, 0, 1), t.tensor(2.0), out=t.empty(2, 2, 2).mT), x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64])
+def test_addr_of_any_layout(dtype):
+    a, x, y = (torch.randn(size, generator=torch.manual_seed(0)).mul(4).to(dtype) for size in ((3, 4), (3,), (4,)))
+    assert_same(lambda t, a, x, y: [t.addr(a, x, y), t.addr(a.T, y, x), t.addr(a[0], x, y), t.addr(a[:, :1], x, y), t.addr(a, x, y, beta=0), t.addr(a.clone().T, y, x, alpha=2),
+                                    t.addr(a[:1].expand(3, 4), x, y), a.clone().addr_(x, y), t.addr(a, x, y, out=t.empty(4, 3, dtype=a.dtype).T)], a, x, y)
