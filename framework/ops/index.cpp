@@ -136,7 +136,8 @@ Tensor Roll::compose(Inputs in) const {
     int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;
     if (n == 0) continue;
     int64_t k = ((shifts[i] % n) + n) % n;
-    x = cat_of({slice(x, d, n - k, n, int64_t(1)), slice(x, d, int64_t(0), n - k, int64_t(1))}, d);
+    // Nothing is part of no gradient, and all is no part.
+    x = cat_of({slice(k ? x : detach(x), d, n - k, n, int64_t(1)), k ? slice(x, d, int64_t(0), n - k, int64_t(1)) : x}, d);
   }
   return x.get() == in[0].get() ? clone_of(x) : x;
 }
