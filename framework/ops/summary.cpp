@@ -42,8 +42,9 @@ Tensors Aminmax::compose(Inputs in) const {
   else for (int d = 0; d < x.ndim(); d++) axes.push(d);
   if (!dim && !is_differentiated(x) && !x.is_batched()) {
     auto [least, most] = fn::extremes_of_all(x);
-    const Dims sizes(keepdim ? x.ndim() : 0, 1);
-    return {fn::reshape(least, sizes), fn::reshape(most, sizes)};
+    if (!keepdim) return {least, most};
+    const Dims ones(x.ndim(), 1);
+    return {fn::reshape(least, ones), fn::reshape(most, ones)};
   }
   return {fn::amin(x, axes, keepdim), fn::amax(x, axes, keepdim)};
 }

@@ -1,6 +1,6 @@
 #include "framework/ops/summary.h"
 
-#include <vector>
+#include <utility>
 
 #include "framework/core/parallel.h"
 #include "framework/kernels/cpu/loops.h"
@@ -33,19 +33,39 @@ template <class T, class From, class F> void each_block(const Tensor& x, int64_t
 }
 int64_t shares_of(const Tensor& x) { return std::min(kShares, x.numel() / kGrain + 1); }
 
-// A block is looked at twice while it is near.
+// The extremes of a block: of whole numbers in one loop; with NaN to look for, in two, while the block is near.
+template <class T, class From> std::pair<T, T> extremes_of_block(const From* p, int64_t n) {
+  if constexpr (!std::is_same_v<T, From> || !std::is_integral_v<T>) {
+    return {reduce_block<T, SmallestOf>(p, n), reduce_block<T, LargestOf>(p, n)};
+  } else {
+    constexpr int w = Vec<T>::size;
+    Vec<T> low[2] = {Vec<T>(SmallestOf<T>::start), Vec<T>(SmallestOf<T>::start)}, high[2] = {Vec<T>(LargestOf<T>::start), Vec<T>(LargestOf<T>::start)};
+    int64_t i = 0;
+    for (; i + 2 * w <= n; i += 2 * w)
+      for (int k = 0; k < 2; k++) {
+        const Vec<T> x = Vec<T>::load(p + i + k * w);
+        low[k] = SmallestOf<T>::join(low[k], x), high[k] = LargestOf<T>::join(high[k], x);
+      }
+    T least = across_lanes(SmallestOf<T>::join(low[0], low[1]), [](Vec<T> a, Vec<T> b) { return SmallestOf<T>::join(a, b); });
+    T most = across_lanes(LargestOf<T>::join(high[0], high[1]), [](Vec<T> a, Vec<T> b) { return LargestOf<T>::join(a, b); });
+    for (; i < n; i++) least = SmallestOf<T>::join(least, p[i]), most = LargestOf<T>::join(most, p[i]);
+    return {least, most};
+  }
+}
+
 void extremes_of_all(const ExtremesOfAll&, Inputs in, Outputs out) {
   const Tensor& x = in[0];
   auto run = [&]<class T, class From = T>(TypeTag<T>, TypeTag<From> = {}) {
     const int64_t shares = shares_of(x);
-    std::vector<T> least(size_t(shares), SmallestOf<T>::start), most(size_t(shares), LargestOf<T>::start);
+    T least[kShares], most[kShares];
+    std::fill_n(least, shares, SmallestOf<T>::start), std::fill_n(most, shares, LargestOf<T>::start);
     each_block<T, From>(x, shares, [&](int64_t share, const auto* p, int64_t n) {
-      least[share] = SmallestOf<T>::join(least[share], reduce_block<T, SmallestOf>(p, n));
-      most[share] = LargestOf<T>::join(most[share], reduce_block<T, LargestOf>(p, n));
+      const auto [low, high] = extremes_of_block<T>(p, n);
+      least[share] = SmallestOf<T>::join(least[share], low), most[share] = LargestOf<T>::join(most[share], high);
     });
     for (int64_t i = 1; i < shares; i++) least[0] = SmallestOf<T>::join(least[0], least[i]), most[0] = LargestOf<T>::join(most[0], most[i]);
-    convert(dtype_of<T>(), &least[0], 1, x.dtype(), out[0].raw(), 1, 1);
-    convert(dtype_of<T>(), &most[0], 1, x.dtype(), out[1].raw(), 1, 1);
+    convert(dtype_of<T>(), least, 1, x.dtype(), out[0].raw(), 1, 1);
+    convert(dtype_of<T>(), most, 1, x.dtype(), out[1].raw(), 1, 1);
   };
   switch (x.dtype()) {
     case DType::float64: return run(TypeTag<double>{});
@@ -65,7 +85,7 @@ void nonzeros_of_all(const NonzerosOfAll&, Inputs in, Outputs out) {
     using Lane = typename LaneInt<std::min(sizeof(T), sizeof(int64_t))>::type;  // as wide as the numbers, so that both fill the same registers
     constexpr int64_t block = sizeof(T) == 1 ? 64 : kTile;                       // of which a lane holds the count
     const int64_t shares = shares_of(in[0]);
-    std::vector<int64_t> count(size_t(shares), 0);
+    int64_t count[kShares] = {};
     each_block<T, T>(in[0], shares, [&](int64_t share, const T* given, int64_t n) {
       const auto* p = reinterpret_cast<const Number*>(given);
       for (int64_t b = 0; b < n; b += block) {
