@@ -15,20 +15,42 @@ template <class U, size_t n> struct Lanes {
   typedef U V __attribute__((vector_size(n * sizeof(U))));
 };
 
-// A square of a vector's length on a side. Each round pairs a row with the one half of them further on.
-template <class U, size_t... I> void transpose_lanes(const U* from, int64_t from_row, U* to, int64_t to_row, std::index_sequence<I...>) {
-  constexpr int n = sizeof...(I);
-  using V = typename Lanes<U, n>::V;
-  V a[n], b[n];
-  for (int i = 0; i < n; i++) std::memcpy(&a[i], from + i * from_row, sizeof(V));
-  for (int round = 1; round < n; round *= 2) {
-    for (int i = 0; i < n / 2; i++) {
-      b[2 * i] = __builtin_shuffle(a[i], a[i + n / 2], V{U(I / 2 + I % 2 * n)...});
-      b[2 * i + 1] = __builtin_shuffle(a[i], a[i + n / 2], V{U(n / 2 + I / 2 + I % 2 * n)...});
-    }
+// A square of a vector's length on a side. Each round pairs a row with the one half of them further on: first within 16 bytes of the registers,
+// for which machines have one instruction, then of 16 bytes each. Inline, so that the registers stay what they are.
+template <class U, size_t... I> [[gnu::always_inline]] inline void turn_square(typename Lanes<U, sizeof...(I)>::V (&a)[sizeof...(I)], std::index_sequence<I...>) {
+  constexpr int n = sizeof...(I), lanes = std::min<int>(n, 16 / sizeof(U)), parts = n / lanes;
+  using M = typename Lanes<typename LaneInt<sizeof(U)>::type, n>::V;
+  typename Lanes<U, n>::V b[n];
+#pragma GCC unroll 4
+  for (int round = 1; round < lanes; round *= 2) {
+#pragma GCC unroll 8
+    for (int part = 0; part < n; part += lanes)
+#pragma GCC unroll 8
+      for (int i = 0; i < lanes / 2; i++) {
+        const auto x = a[part + i], y = a[part + i + lanes / 2];
+        b[part + 2 * i] = __builtin_shuffle(x, y, M{(I / lanes * lanes + I % lanes / 2 + I % 2 * n)...});
+        b[part + 2 * i + 1] = __builtin_shuffle(x, y, M{(I / lanes * lanes + lanes / 2 + I % lanes / 2 + I % 2 * n)...});
+      }
     std::memcpy(a, b, sizeof a);
   }
-  for (int i = 0; i < n; i++) std::memcpy(to + i * to_row, &a[i], sizeof(V));
+#pragma GCC unroll 2
+  for (int round = 1; round < parts; round *= 2) {
+#pragma GCC unroll 2
+    for (int part = 0; part < parts / 2; part++)
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; i++) {
+        const auto x = a[part * lanes + i], y = a[(part + parts / 2) * lanes + i];
+        b[2 * part * lanes + i] = __builtin_shuffle(x, y, M{(I / lanes / 2 * lanes + I % lanes + I / lanes % 2 * n)...});
+        b[(2 * part + 1) * lanes + i] = __builtin_shuffle(x, y, M{(n / 2 + I / lanes / 2 * lanes + I % lanes + I / lanes % 2 * n)...});
+      }
+    std::memcpy(a, b, sizeof a);
+  }
+}
+template <class U, size_t... I> void transpose_lanes(const U* from, int64_t from_row, U* to, int64_t to_row, std::index_sequence<I...> lanes) {
+  typename Lanes<U, sizeof...(I)>::V a[sizeof...(I)];
+  (std::memcpy(&a[I], from + I * from_row, sizeof a[I]), ...);
+  turn_square<U>(a, lanes);
+  (std::memcpy(to + I * to_row, &a[I], sizeof a[I]), ...);
 }
 
 /// to[j * to_row + i] = from[i * from_row + j] of `rows` times `cols` items, neither fewer than `n`: by squares, of which the last are moved back over
@@ -47,8 +69,9 @@ template <class U> void turn(const void* from, int64_t from_row, void* to, int64
   const U* x = static_cast<const U*>(from);
   U* y = static_cast<U*>(to);
   const int64_t least = std::min(rows, cols);
-  if (least >= Vec<U>::size) return turn_by<Vec<U>::size>(x, from_row, y, to_row, rows, cols);
-  if (Vec<U>::size > 8 && least >= 8) return turn_by<8>(x, from_row, y, to_row, rows, cols);
+  constexpr int most = std::min(Vec<U>::size, 16);
+  if (least >= most) return turn_by<most>(x, from_row, y, to_row, rows, cols);
+  if (most > 8 && least >= 8) return turn_by<8>(x, from_row, y, to_row, rows, cols);
   if (least >= kLeastSquare) return turn_by<kLeastSquare>(x, from_row, y, to_row, rows, cols);
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) std::memcpy(y + j * to_row + i, x + i * from_row + j, sizeof(U));
