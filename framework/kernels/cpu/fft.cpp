@@ -26,6 +26,8 @@ namespace ducc0 = ::DUCC0_NAMESPACE;
 using Shape = std::vector<size_t>;
 using Strides = std::vector<ptrdiff_t>;
 
+constexpr int kLinesAtOnce = 64;  // of which short ones are told, so that what they share is looked up once
+
 // All positions of a tensor but one axis, split among threads along the longest of the others.
 struct Lines {
   int dim, split = -1;
@@ -62,18 +64,23 @@ template <class From, class To, class F> void each_part(const Tensor& from, cons
   });
 }
 
-// f(x, y) of the first numbers of all lines along `dim` of `from` and of `to`; given a second axis, of those where it is at `beside`, too.
-template <class From, class To, class F> void each_line(const Tensor& from, const Tensor& to, int dim, int beside, int64_t work, F&& f) {
+// f(x, y) of the first numbers of all lines along `dim` of `from` and of `to`, n of them at a time;
+// given a second axis, of those where it is at `beside`, too.
+template <int n = 1, class From, class To, class F> void each_line(const Tensor& from, const Tensor& to, int dim, int beside, int64_t work, F&& f) {
   Dims sizes, x, y;
   for (int k = 0; k < from.ndim(); k++)
     if (k != dim && k != beside) sizes.push(from.sizes()[k]), x.push(from.strides()[k]), y.push(to.strides()[k]);
   parallel_for(sizes.product(), kGrain / work, [&](int64_t b, int64_t e) {
-    const From* in = from.data<From>();
-    To* out = to.data<To>();
+    const From *in = from.data<From>(), *some_in[n];
+    To *out = to.data<To>(), *some_out[n];
     Dims at = sizes;
     for (int64_t k = sizes.n, rest = b; k-- > 0; rest /= sizes[k]) at[k] = rest % sizes[k], in += at[k] * x[k], out += at[k] * y[k];
-    for (int64_t i = b; i < e; i++) {
-      f(in, out);
+    for (int64_t i = b, some = 0; i < e; i++) {
+      some_in[some] = in, some_out[some++] = out;
+      if (some == n || i + 1 == e) {
+        f(some_in, some_out, some);
+        some = 0;
+      }
       for (int64_t k = sizes.n; k-- > 0;) {  // counted on, since short lines take no longer than a division for each axis
         in += x[k], out += y[k];
         if (++at[k] < sizes[k]) break;
@@ -88,6 +95,18 @@ template <class R> bool is_real_power_line(int64_t n) { return n >= 128 && n % 2
 
 bool dense_lines(const Tensor& from, const Tensor& to, int dim) { return from.ndim() && from.strides()[dim] == 1 && to.strides()[dim] == 1; }
 
+// Whether lines along `dim` are taken several at once, which hold or, if real, stand for n complex numbers.
+template <class R> bool are_short_lines(const Tensor& from, const Tensor& to, int dim, int64_t n) {
+  return from.ndim() && to.strides()[dim] == 1 && are_short_power_lines<R>(n, from.numel() / from.sizes()[dim]);
+}
+template <class R> bool are_short_real_lines(const Tensor& from, const Tensor& to, int dim, int64_t n) {
+  return n % 2 == 0 && are_short_lines<R>(from, to, dim, n / 2);
+}
+template <class R> void short_real_lines(const Tensor& from, const Tensor& to, int dim, R scale, bool whole, bool forward) {
+  const int64_t n = from.sizes()[dim];
+  each_line<kLinesAtOnce, R, std::complex<R>>(from, to, dim, -1, n, [&](auto x, auto y, int64_t count) { rfft_lines(x, from.strides()[dim], y, count, n, whole, forward, scale); });
+}
+
 // The axis along which neighbouring columns lie side by side in both, or -1.
 int columns_beside(const Tensor& from, const Tensor& to, int dim) {
   for (int k = 0; k < from.ndim(); k++)
@@ -98,24 +117,29 @@ int columns_beside(const Tensor& from, const Tensor& to, int dim) {
 template <class R> void complex_lines(const Tensor& from, const Tensor& to, int dim, R scale, bool forward) {
   using C = std::complex<R>;
   const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
+  if (are_short_lines<R>(from, to, dim, n))
+    return each_line<kLinesAtOnce, C, C>(from, to, dim, -1, n, [&](auto x, auto y, int64_t count) { fft_lines(x, from.strides()[dim], y, count, n, forward, scale); });
   if (is_power_line<R>(n) && dense_lines(from, to, dim))
-    return each_line<C, C>(from, to, dim, -1, n, [&](const C* x, C* y) { fft_line(x, y, n, forward, scale); });
+    return each_line<1, C, C>(from, to, dim, -1, n, [&](auto x, auto y, int64_t) { fft_line(*x, *y, n, forward, scale); });
   if (const int beside = columns_beside(from, to, dim); beside >= 0 && is_power_column(n)) {
     const int64_t a = from.strides()[dim], b = to.strides()[dim], columns = from.sizes()[beside];
-    return each_line<C, C>(from, to, dim, beside, n * columns, [&](const C* x, C* y) { fft_columns(x, a, y, b, n, columns, forward, scale); });
+    return each_line<1, C, C>(from, to, dim, beside, n * columns, [&](auto x, auto y, int64_t) { fft_columns(*x, a, *y, b, n, columns, forward, scale); });
   }
   each_part<C, C>(from, to, dim, [&](auto& in, auto& out) { ducc0::c2c(in, out, {size_t(dim)}, forward, scale, 1); });
 }
 template <class R> void real_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
+  if (are_short_real_lines<R>(from, to, dim, n)) return short_real_lines<R>(from, to, dim, scale, false, true);
   if (is_real_power_line<R>(n) && dense_lines(from, to, dim))
-    return each_line<R, std::complex<R>>(from, to, dim, -1, n, [&](const R* x, std::complex<R>* y) { rfft_line(x, y, n, scale); });
+    return each_line<1, R, std::complex<R>>(from, to, dim, -1, n, [&](auto x, auto y, int64_t) { rfft_line(*x, *y, n, scale); });
   each_part<R, std::complex<R>>(from, to, dim, [&](auto& x, auto& y) { ducc0::r2c(x, y, size_t(dim), true, scale, 1); });
 }
 template <class R> void half_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
   const int64_t n = to.ndim() ? to.sizes()[dim] : 1;
+  if (are_short_real_lines<R>(from, to, dim, n))
+    return each_line<kLinesAtOnce, std::complex<R>, R>(from, to, dim, -1, n, [&](auto x, auto y, int64_t count) { irfft_lines(x, from.strides()[dim], y, count, n, scale); });
   if (is_real_power_line<R>(n) && dense_lines(from, to, dim))
-    return each_line<std::complex<R>, R>(from, to, dim, -1, n, [&](const std::complex<R>* x, R* y) { irfft_line(x, y, n, scale); });
+    return each_line<1, std::complex<R>, R>(from, to, dim, -1, n, [&](auto x, auto y, int64_t) { irfft_line(*x, *y, n, scale); });
   each_part<std::complex<R>, R>(from, to, dim, [&](auto& x, auto& y) { ducc0::c2r(x, y, size_t(dim), false, scale, 1); });
 }
 
@@ -182,6 +206,7 @@ template <class R> void real_to_whole(const Tensor& x, const Tensor& y, const Di
   for (int64_t axis : dim)
     if (wrap_dim(axis, x.ndim(), "fft") != last) others.push(axis);
   if (x.ndim() == 0) return real_lines<R>(x, y, last, scale);
+  if (others.empty() && are_short_real_lines<R>(x, y, last, x.sizes()[last])) return short_real_lines<R>(x, y, last, scale, true, forward);
   const Tensor half = cut(y, last, x.sizes()[last] / 2 + 1);
   real_lines<R>(x, half, last, scale);
   if (!others.empty()) complex_axes<R>(half, half, others, 0, R(1), true);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/kernels/cpu/transpose.h"
 #include "framework/kernels/cpu/vec_complex.h"
 
 namespace weir {
@@ -20,9 +21,11 @@ namespace {
 
 constexpr int kMostBits = 15;  // two buffers of more than that many numbers leave the second cache
 constexpr int64_t kMostRows = 1024;
+constexpr int64_t kMostAbreast = 256;  // a register of each keeps to the first cache
 
 template <class R> using Complex = Vec<std::complex<R>>;
 template <class R> constexpr int64_t kLanes = Vec<R>::size;
+template <class R> constexpr std::make_index_sequence<Vec<R>::size> all_lanes;
 
 /// Factors of the steps of lines of 2^bits numbers. Where a step's stride is less than a register they are laid out by registers, six to
 /// each (w, w^2, w^3), otherwise by single numbers.
@@ -33,7 +36,6 @@ template <class R> struct Plan {
   Plan(int bits, bool columns) {
     int64_t n = int64_t(1) << bits, stride = columns ? kLanes<R> : 1;
     for (; n >= 4; n /= 4, stride *= 4) steps.push_back(n == 4 ? std::vector<R>{} : factors(n, stride));
-    if (columns) return;
     n = int64_t(1) << bits;
     for (int64_t k = 0; k < n; k++) {
       const auto w = root(k, 2 * n);
@@ -102,6 +104,15 @@ template <class R> struct Columns {
   }
 };
 
+/// Lines side by side, a number of each in the lanes of a register: registers of real and of imaginary parts by turns.
+template <class R> struct Abreast {
+  R *re, *im;
+  Vec<R> scale = Vec<R>(R(1));
+  explicit Abreast(R* p, bool turn = false, R by = 1) : re(p + turn * kLanes<R>), im(p + !turn * kLanes<R>), scale(by) {}
+  Complex<R> load(int64_t j) const { return {Vec<R>::load(re + 2 * j), Vec<R>::load(im + 2 * j)}; }
+  void store(int64_t j, Complex<R> x) const { (x.re * scale).store(re + 2 * j), (x.im * scale).store(im + 2 * j); }
+};
+
 template <int kBlock, class R> struct Zip {
   /// Blocks of both by turns: the first half of them all, and the second.
   template <size_t... I> static std::pair<Vec<R>, Vec<R>> of(Vec<R> a, Vec<R> b, std::index_sequence<I...>) {
@@ -133,8 +144,10 @@ template <class R> struct Four {
   }
 };
 
+// Steps take places by value: else every store might have changed where the next one goes.
+//
 // Of n points at a stride less than a register: results are brought into order by shuffles.
-template <int kStride, class R, class From, class To> void narrow_step(const From& from, const To& to, int64_t total, const R* w) {
+template <int kStride, class R, class From, class To> void narrow_step(From from, To to, int64_t total, const R* w) {
   constexpr int64_t lanes = kLanes<R>;
   for (int64_t j = 0; j < total / 4; j += lanes, w += 6 * lanes) {
     Four<R> f(from, j, total / 4);
@@ -145,7 +158,7 @@ template <int kStride, class R, class From, class To> void narrow_step(const Fro
     for (int k = 0; k < 4; k++) to.store(4 * j + k * lanes, f.y[k]);
   }
 }
-template <bool kLast, class R, class From, class To> void wide_step(const From& from, const To& to, int64_t n, int64_t stride, const R* w) {
+template <bool kLast, class R, class From, class To> [[gnu::always_inline]] inline void wide_step(From from, To to, int64_t n, int64_t stride, const R* w) {
   for (int64_t p = 0; p < n / 4; p++, w += 6) {
     Complex<R> by[3];
     if (!kLast) for (int k = 0; k < 3; k++) by[k] = {Vec<R>(w[2 * k]), Vec<R>(w[2 * k + 1])};
@@ -156,7 +169,7 @@ template <bool kLast, class R, class From, class To> void wide_step(const From& 
     }
   }
 }
-template <class R, class From, class To> void pair_step(const From& from, const To& to, int64_t stride) {
+template <class R, class From, class To> [[gnu::always_inline]] inline void pair_step(From from, To to, int64_t stride) {
   for (int64_t q = 0; q < stride; q += kLanes<R>) {
     const Complex<R> a = from.load(q), b = from.load(q + stride);
     to.store(q, a + b), to.store(q + stride, a - b);
@@ -214,23 +227,140 @@ template <class R, class F> void for_inner(int64_t n, F&& f) {
   for (int64_t k = 1; k < n; k += kLanes<R>) f(std::min(k, n - kLanes<R>));
 }
 
+/// The steps of n points from `from` to `to`, by way of p, where both may lie, and of q.
+template <int n, int stride, class R, class From, class To> void steps_abreast(From from, To to, R* p, R* q, const std::vector<R>* w) {
+  if constexpr (n == 2) pair_step<R>(from, to, stride * kLanes<R>);
+  if constexpr (n == 4) wide_step<true, R>(from, to, n, stride * kLanes<R>, nullptr);
+  if constexpr (n > 4) {
+    wide_step<false>(from, Abreast<R>(q), n, stride * kLanes<R>, w->data());
+    steps_abreast<n / 4, 4 * stride>(Abreast<R>(q), to, q, p, w + 1);
+  }
+}
+template <class F> void by_length(int64_t n, F&& f) {
+  if (n == 2) return f.template operator()<2>();
+  if (n == 4) return f.template operator()<4>();
+  if (n == 8) return f.template operator()<8>();
+  if (n == 16) return f.template operator()<16>();
+  if (n == 32) return f.template operator()<32>();
+  if (n == 64) return f.template operator()<64>();
+  if (n == 128) return f.template operator()<128>();
+  return f.template operator()<256>();
+}
+/// Memory for lines abreast of n numbers in all.
+template <class R> R* abreast(int64_t n) {
+  static thread_local std::vector<R> memory;
+  if (int64_t(memory.size()) < 2 * n * kLanes<R>) memory.resize(2 * n * kLanes<R>);
+  return memory.data();
+}
+/// f(x, y) of as many lines as there are lanes, the last of which stand for those that miss.
+template <class X, class Y, class F> [[gnu::always_inline]] inline void each_abreast(const X* const* x, Y* const* y, int64_t count, int64_t lanes, F&& f) {
+  for (; count >= lanes; count -= lanes, x += lanes, y += lanes) f(x, y);
+  if (count == 0) return;
+  std::vector<const X*> some(lanes, x[count - 1]);
+  std::vector<Y*> into(lanes, y[count - 1]);
+  std::copy_n(x, count, some.begin()), std::copy_n(y, count, into.begin());
+  f(some.data(), into.data());
+}
+template <class R> R* const* parts_of(std::complex<R>* const* lines) { return reinterpret_cast<R* const*>(lines); }
+/// n numbers of each line, `step` apart, into lanes.
+template <class R, class X> void gather_lines(const X* const* x, int64_t step, R* p, int64_t n) {
+  constexpr int64_t parts = sizeof(X) / sizeof(R);
+  if (step == 1) return gather_rows(reinterpret_cast<const R* const*>(x), p, parts * n, all_lanes<R>);
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < kLanes<R>; i++) {
+      R number[parts];
+      std::memcpy(number, x[i] + j * step, sizeof number);
+      for (int64_t k = 0; k < parts; k++) p[(parts * j + k) * kLanes<R> + i] = number[k];
+    }
+}
+
 bool is_power(int64_t n) { return n > 0 && std::has_single_bit(uint64_t(n)); }
 
 }  // namespace
 
 template <class R> bool is_power_line(int64_t n) { return is_power(n) && n >= 4 * kLanes<R> && n <= int64_t(1) << kMostBits; }
 bool is_power_column(int64_t n) { return is_power(n) && n >= 2 && n <= kMostRows; }
+template <class R> bool are_short_power_lines(int64_t n, int64_t lines) {
+  return is_power(n) && n >= 2 && n <= kMostAbreast && (lines > kLanes<R> / 2 || n < 4 * kLanes<R>);
+}
 
 template <class R> void fft_line(const std::complex<R>* x, std::complex<R>* y, int64_t n, bool forward, R scale) {
   transform<R>(Line<R>{const_cast<std::complex<R>*>(x), !forward}, Line<R>{y, !forward, Vec<R>(scale)}, n, false);
 }
 
 template <class R>
-void fft_columns(const std::complex<R>* x, int64_t from, std::complex<R>* y, int64_t to, int64_t n, int64_t count, bool forward, R scale) {
-  for (int64_t c = 0; c < count; c += kLanes<R>) {
-    const int64_t some = std::min(kLanes<R>, count - c);
-    transform<R>(Columns<R>{const_cast<std::complex<R>*>(x) + c, from, some, !forward}, Columns<R>{y + c, to, some, !forward, Vec<R>(scale)}, n, true);
-  }
+void fft_columns(const std::complex<R>* x, int64_t from, std::complex<R>* y, int64_t to, int64_t rows, int64_t count, bool forward, R scale) {
+  const auto each = [&](auto&& f) {
+    for (int64_t c = 0; c < count; c += kLanes<R>) {
+      const int64_t some = std::min(kLanes<R>, count - c);
+      f(Columns<R>{const_cast<std::complex<R>*>(x) + c, from, some, !forward}, Columns<R>{y + c, to, some, !forward, Vec<R>(scale)});
+    }
+  };
+  if (rows > kMostAbreast) return each([&](auto in, auto out) { transform<R>(in, out, rows, true); });
+  const Plan<R>& plan = plan_of<R>(rows, true);
+  by_length(rows, [&]<int n>() {
+    R *p = abreast<R>(2 * n), *q = p + 2 * n * kLanes<R>;
+    each([&](auto in, auto out) { steps_abreast<n, 1>(in, out, p, q, plan.steps.data()); });
+  });
+}
+
+template <class R> void fft_lines(const std::complex<R>* const* x, int64_t step, std::complex<R>* const* y, int64_t count, int64_t points, bool forward, R scale) {
+  const Plan<R>& plan = plan_of<R>(points, true);
+  by_length(points, [&]<int n>() {
+    R *p = abreast<R>(2 * n), *q = p + 2 * n * kLanes<R>;
+    each_abreast(x, y, count, kLanes<R>, [&](auto in, auto out) {
+      gather_lines(in, step, p, n);
+      steps_abreast<n, 1>(Abreast<R>(p, !forward), Abreast<R>(p, !forward, scale), p, q, plan.steps.data());
+      scatter_rows(p, parts_of(out), 2 * n, all_lanes<R>);
+    });
+  });
+}
+
+template <class R> void rfft_lines(const R* const* x, int64_t step, std::complex<R>* const* y, int64_t count, int64_t points, bool whole, bool forward, R scale) {
+  const Plan<R>& plan = plan_of<R>(points / 2, true);
+  const Vec<R> half(scale / 2), factor(scale), side(forward ? R(1) : R(-1));
+  by_length(points / 2, [&]<int n>() {
+    R *p = abreast<R>(3 * n), *q = p + 2 * n * kLanes<R>;
+    const Abreast<R> z(p), to(q);
+    const auto put = [&](int64_t k, Vec<R> re, Vec<R> im) {  // and what mirrors it beyond the half
+      to.store(k * kLanes<R>, {re, im * side});
+      if (whole && k > 0 && k < n) to.store((2 * n - k) * kLanes<R>, {re, im * -side});
+    };
+    each_abreast(x, y, count, kLanes<R>, [&](auto in, auto out) {
+      gather_lines(in, step, p, 2 * n);
+      steps_abreast<n, 1>(z, z, p, q, plan.steps.data());
+      const Complex<R> first = z.load(0);
+      put(0, (first.re + first.im) * factor, Vec<R>(0)), put(n, (first.re - first.im) * factor, Vec<R>(0));
+      for (int64_t k = 1; k <= n / 2; k++) {
+        const Complex<R> a = z.load(k * kLanes<R>), c = z.load((n - k) * kLanes<R>), b{c.re, -c.im}, sum = a + b;
+        const Complex<R> odd = Complex<R>{Vec<R>(plan.halves_re[k]), Vec<R>(plan.halves_im[k])} * (a - b);
+        put(k, sum.re * half + odd.re * factor, sum.im * half + odd.im * factor);
+        put(n - k, sum.re * half - odd.re * factor, odd.im * factor - sum.im * half);
+      }
+      scatter_rows(q, parts_of(out), 2 * (whole ? 2 * n : n + 1), all_lanes<R>);
+    });
+  });
+}
+
+template <class R> void irfft_lines(const std::complex<R>* const* x, int64_t step, R* const* y, int64_t count, int64_t points, R scale) {
+  const Plan<R>& plan = plan_of<R>(points / 2, true);
+  by_length(points / 2, [&]<int n>() {
+    R *p = abreast<R>(2 * n + 1), *q = p + 2 * n * kLanes<R>;
+    const Abreast<R> half(q), z(p);
+    each_abreast(x, y, count, kLanes<R>, [&](auto in, auto out) {
+      gather_lines(in, step, q, n + 1);
+      const Vec<R> first = half.load(0).re, middle = half.load(n * kLanes<R>).re;
+      z.store(0, {first - middle, first + middle});
+      for (int64_t k = 1; k <= n / 2; k++) {
+        const Complex<R> a = half.load(k * kLanes<R>), c = half.load((n - k) * kLanes<R>), b{c.re, -c.im}, sum = a + b;
+        const Complex<R> odd = Complex<R>{Vec<R>(plan.halves_re[k]), -Vec<R>(plan.halves_im[k])} * (a - b);
+        z.store(k * kLanes<R>, {sum.im + odd.im + odd.im, sum.re + odd.re + odd.re});
+        z.store((n - k) * kLanes<R>, {odd.im + odd.im - sum.im, sum.re - odd.re - odd.re});
+      }
+      steps_abreast<n, 1>(z, Abreast<R>(p, true, scale), p, q, plan.steps.data());
+      scatter_rows(p, out, 2 * n, all_lanes<R>);
+    });
+  });
 }
 
 template <class R> void rfft_line(const R* x, std::complex<R>* y, int64_t n, R scale) {
@@ -261,12 +391,20 @@ template <class R> void irfft_line(const std::complex<R>* x, R* y, int64_t n, R 
   transform<R>(z, Line<R>{reinterpret_cast<std::complex<R>*>(y), true, Vec<R>(scale)}, n, false);
 }
 
+template bool are_short_power_lines<float>(int64_t, int64_t);
+template bool are_short_power_lines<double>(int64_t, int64_t);
 template bool is_power_line<float>(int64_t);
 template bool is_power_line<double>(int64_t);
 template void fft_line<float>(const std::complex<float>*, std::complex<float>*, int64_t, bool, float);
 template void fft_line<double>(const std::complex<double>*, std::complex<double>*, int64_t, bool, double);
 template void fft_columns<float>(const std::complex<float>*, int64_t, std::complex<float>*, int64_t, int64_t, int64_t, bool, float);
 template void fft_columns<double>(const std::complex<double>*, int64_t, std::complex<double>*, int64_t, int64_t, int64_t, bool, double);
+template void fft_lines<float>(const std::complex<float>* const*, int64_t, std::complex<float>* const*, int64_t, int64_t, bool, float);
+template void fft_lines<double>(const std::complex<double>* const*, int64_t, std::complex<double>* const*, int64_t, int64_t, bool, double);
+template void rfft_lines<float>(const float* const*, int64_t, std::complex<float>* const*, int64_t, int64_t, bool, bool, float);
+template void rfft_lines<double>(const double* const*, int64_t, std::complex<double>* const*, int64_t, int64_t, bool, bool, double);
+template void irfft_lines<float>(const std::complex<float>* const*, int64_t, float* const*, int64_t, int64_t, float);
+template void irfft_lines<double>(const std::complex<double>* const*, int64_t, double* const*, int64_t, int64_t, double);
 template void rfft_line<float>(const float*, std::complex<float>*, int64_t, float);
 template void rfft_line<double>(const double*, std::complex<double>*, int64_t, double);
 template void irfft_line<float>(const std::complex<float>*, float*, int64_t, float);

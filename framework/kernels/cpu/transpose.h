@@ -63,6 +63,31 @@ template <size_t n, class U> void turn_by(const U* from, int64_t from_row, U* to
     }
 }
 
+/// to[j * n + i] = from[i][j] of `cols` items of each of a vector's length n of rows that lie anywhere.
+template <class U, size_t... I> void gather_rows(const U* const* from, U* to, int64_t cols, std::index_sequence<I...> lanes) {
+  constexpr int64_t n = sizeof...(I);
+  typename Lanes<U, n>::V a[n];
+  for (int64_t j = 0; j < cols && cols >= n; j += n) {
+    const int64_t col = std::min(j, cols - n);
+    (std::memcpy(&a[I], from[I] + col, sizeof a[I]), ...);
+    turn_square<U>(a, lanes);
+    (std::memcpy(to + (col + I) * n, &a[I], sizeof a[I]), ...);
+  }
+  for (int64_t j = 0; j < cols && cols < n; j++) ((to[j * n + I] = from[I][j]), ...);
+}
+/// The same back. A row may be in several places.
+template <class U, size_t... I> void scatter_rows(const U* from, U* const* to, int64_t cols, std::index_sequence<I...> lanes) {
+  constexpr int64_t n = sizeof...(I);
+  typename Lanes<U, n>::V a[n];
+  for (int64_t j = 0; j < cols && cols >= n; j += n) {
+    const int64_t col = std::min(j, cols - n);
+    (std::memcpy(&a[I], from + (col + I) * n, sizeof a[I]), ...);
+    turn_square<U>(a, lanes);
+    (std::memcpy(to[I] + col, &a[I], sizeof a[I]), ...);
+  }
+  for (int64_t j = 0; j < cols && cols < n; j++) ((to[I][j] = from[j * n + I]), ...);
+}
+
 constexpr int64_t kLeastSquare = 4;
 /// The same of any number of rows and columns: one by one where they do not hold a square of kLeastSquare.
 template <class U> void turn(const void* from, int64_t from_row, void* to, int64_t to_row, int64_t rows, int64_t cols) {

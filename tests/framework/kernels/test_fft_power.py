@@ -41,6 +41,42 @@ def test_real_lines_of_one_more_and_one_less(n, dtype):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("lines", [1, 7, 16, 71, 130])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 15, 16, 17, 32, 64, 128, 256, 512])
+def test_some_lines_at_once(n, lines, dtype):
+    """Of each a register's lane, in groups which these numbers of lines do not fill."""
+    x = numbers(dtype, lines, n)
+    half = x[:, :n // 2 + 1].copy()
+    for norm in ("forward", "backward", "ortho"):
+        for name in ("fft", "ifft"):
+            close(getattr(weir.fft, name)(weir.from_numpy(x), norm=norm), getattr(np.fft, name)(x.astype(complex), norm=norm), dtype)
+            close(getattr(weir.fft, name)(weir.from_numpy(x.real.copy()), norm=norm), getattr(np.fft, name)(x.real.astype(float), norm=norm), dtype)
+        close(weir.fft.rfft(weir.from_numpy(x.imag.copy()), norm=norm), np.fft.rfft(x.imag.astype(float), norm=norm), dtype)
+        close(weir.fft.irfft(weir.from_numpy(half), n, norm=norm), np.fft.irfft(half.astype(complex), n, norm=norm), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", [4, 32, 256])
+def test_lines_of_spaced_repeated_and_permuted_numbers(n, dtype):
+    x = numbers(dtype, 5, n, 2, 6)
+    for y in (x, x.real.copy()):
+        for view in (lambda t: t[:, ::2, 0], lambda t: t[:, :, 1, 3], lambda t: t[:, :, 0].swapaxes(1, 2), lambda t: t[..., :1].swapaxes(1, 3)):
+            close(weir.fft.fft(view(weir.from_numpy(y))), np.fft.fft(view(y.astype("complex128"))), dtype)
+            close(weir.fft.irfft(view(weir.from_numpy(y))), np.fft.irfft(view(y.astype("complex128"))), dtype)
+        one = weir.from_numpy(y[0, :, :1, 0].copy()).expand(n, 12)
+        close(weir.fft.fft(one, dim=0), np.fft.fft(one.numpy().astype("complex128"), axis=0), dtype)
+        close(weir.fft.fft(one.mT.contiguous()[:, :1].expand(12, n)), np.fft.fft(np.broadcast_to(y[0, 0, 0, 0], (12, n)).astype("complex128")), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", [4, 16, 64, 256])
+def test_lines_do_not_depend_on_their_number(n, dtype):
+    x = weir.from_numpy(numbers(dtype, 70, n))
+    for of in (weir.fft.fft, weir.fft.ifft, lambda t: weir.fft.irfft(t, n), lambda t: weir.fft.rfft(t.real.contiguous()), lambda t: weir.fft.fft(t.imag.contiguous())):
+        assert (of(x)[3:66] == of(x[3:66])).all()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("columns", [1, 4, 16, 21, 35])
 @pytest.mark.parametrize("n", [2, 4, 8, 128, 256, 2048])
 def test_columns(n, columns, dtype):
