@@ -3,6 +3,7 @@
 #include "framework/core/storage_types.h"
 #include "framework/kernels/cpu/halves.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/moves.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -98,7 +99,7 @@ template <class From, class To>
   if (n <= 0) return;  // there may be no memory at all
   if (ss == 1 && ds == 1) {
     if constexpr (std::is_same_v<From, To>) {
-      std::memcpy(dst, src, n * sizeof(To));
+      copy_bytes(src, dst, n * sizeof(To));
 #ifdef __F16C__
     } else if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
       widen(src, dst, n);

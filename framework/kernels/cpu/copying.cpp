@@ -4,6 +4,7 @@
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/moves.h"
 #include "framework/kernels/cpu/space.h"
 #include "framework/kernels/cpu/transpose.h"
 
@@ -47,23 +48,6 @@ template <class T> struct Rows {
   int64_t from_row, from_step, to_row, to_step;
 };
 
-// Whether a copy from front to back would load, page for page, what it stored a moment ago: the machine compares the lower 12 bits of addresses, and
-// such loads wait. Large tensors begin at the same place of a page, so a row that moves by a few columns is one.
-bool trails_its_stores(const void* from, const void* to) {
-  const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
-  return ahead > 0 && ahead < 2048;
-}
-// So many bytes in moves of one size, of which the last overlaps the one before it: for short rows a call of memcpy would cost more.
-template <size_t kMove> void copy_by(const std::byte* from, std::byte* to, size_t bytes) {
-  if (bytes >= 512 && trails_its_stores(from, to)) {
-    for (size_t i = bytes; i >= kMove; i -= kMove) __builtin_memcpy(to + i - kMove, from + i - kMove, kMove);
-    __builtin_memcpy(to, from, kMove);
-    return;
-  }
-  if (bytes >= 1024) return void(std::memcpy(to, from, bytes));
-  for (size_t i = 0; i + kMove <= bytes; i += kMove) __builtin_memcpy(to + i, from + i, kMove);
-  __builtin_memcpy(to + bytes - kMove, from + bytes - kMove, kMove);
-}
 template <size_t kMove, class T> void copy_dense_rows(const Rows<T>& r, int64_t rows, int64_t n) {
   for (int64_t i = 0; i < rows; i++)
     copy_by<kMove>(reinterpret_cast<const std::byte*>(r.from + i * r.from_row), reinterpret_cast<std::byte*>(r.to + i * r.to_row), size_t(n) * sizeof(T));

@@ -55,3 +55,27 @@ def test_an_out_of_the_bytes_requires_grad_and_has_no_derivative():
         assert out.requires_grad and not t.view_copy(x, t.int16, out=t.empty(2, dtype=t.int16)).requires_grad and not t.view_copy(x, t.bfloat16).requires_grad
         with pytest.raises(RuntimeError, match="derivative for .*view_copy is not implemented"):
             out.sum().backward()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [5, 63, 64, 500, 513, 4099, 70001])
+def test_rows_moved_by_a_few_numbers(n, dtype):
+    """Within pages from back to front, which loads nothing that was stored a moment ago."""
+    def moved(t):
+        x = t.arange(n).to(getattr(t, dtype))
+        y = t.zeros(n + 9, dtype=x.dtype)
+        for k in (0, 1, 3, 8):
+            y[k:k + n].copy_(x + k)
+        return y, t.nn.functional.pad(x[None], (1, 2)), t.cat((x, x[:-1], x[1:])), t.cat((x[None].expand(3, n), x[None, 1:].expand(3, n - 1)), 1)
+
+    assert_same(moved)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "int32", "complex64", "complex128"])
+def test_two_tensors_number_by_number(dtype):
+    def joined(t):
+        x, y = t.arange(35).reshape(5, 7).to(getattr(t, dtype)), (t.arange(35).reshape(5, 7) % 3).to(getattr(t, dtype))
+        return [t.stack((x, y), -1), t.dstack((x, y)), t.stack((x, y.T.contiguous().T), -1), t.stack((x, y.to(t.int64)), -1), t.cat((x[0, :1], y[0, :1])),
+                t.stack((x, y), -1, out=t.empty(2, 7, 5, dtype=x.dtype).permute(2, 1, 0)), t.stack((x[0, 0], y[0, 0]))]
+
+    assert_same(joined)
