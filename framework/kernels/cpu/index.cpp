@@ -8,6 +8,7 @@
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/indexing.h"
+#include "framework/kernels/cpu/moves.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -21,6 +22,23 @@ int64_t checked(const char* op, int64_t i, int64_t n) {
 }
 
 Tensor part(const Tensor& t, const Dims& sizes, int64_t offset) { return alias(t, sizes, t.strides(), t->offset + offset); }
+
+// Two parts number by number.
+bool cat_pairs(Inputs in, const Tensor& out) {
+  const int64_t n = out.numel() / 2;
+  if (in.size() != 2 || !out.is_contiguous() || out.sizes().back() != 2) return false;
+  for (const Tensor& t : in)
+    if (t.numel() != n || !t.is_contiguous() || t.dtype() != out.dtype()) return false;
+  by_item_size(size_of(out.dtype()), [&]<class T>(TypeTag<T>) {
+    const T* __restrict a = reinterpret_cast<const T*>(in[0].raw());
+    const T* __restrict b = reinterpret_cast<const T*>(in[1].raw());
+    T* __restrict y = reinterpret_cast<T*>(out.raw());
+    parallel_for(n, kGrain, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; i++) y[2 * i] = a[i], y[2 * i + 1] = b[i];
+    });
+  });
+  return true;
+}
 
 // Joins row-major parts along an axis behind others row by row, so that the result is written from front to back. Returns false, and does nothing, where
 // the parts lie otherwise or their rows are so short that a copy of each part, which steps over the others, is faster.
@@ -40,7 +58,7 @@ bool cat_rows(Inputs in, const Tensor& out, int d) {
   parallel_for(rows, kGrain * 4 / row, [&](int64_t b, int64_t e) {
     std::byte* to = out.raw() + b * row;
     for (int64_t r = b; r < e; r++)
-      for (const Part& part : parts) std::memcpy(to, part.from + r * part.bytes, size_t(part.bytes)), to += part.bytes;
+      for (const Part& part : parts) copy_bytes(part.from + r * part.bytes, to, size_t(part.bytes)), to += part.bytes;
   });
   return true;
 }
@@ -48,6 +66,7 @@ bool cat_rows(Inputs in, const Tensor& out, int d) {
 void cat(const Cat& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   int d = wrap_dim(op.dim, out[0].ndim(), "cat");
+  if (d == out[0].ndim() - 1 && cat_pairs(in, out[0])) return;
   if (cat_rows(in, out[0], d)) return;
   int64_t at = 0;
   for (const Tensor& t : in) {
