@@ -40,7 +40,8 @@ class Reducer {
     const int64_t across = plan_.kept.inner_stride(), along = plan_.reduced.n ? plan_.reduced.inner_stride() : 1;
     const bool dense = across && (across < along || along == 0);
     const bool side_by_side = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1;
-    if (side_by_side && m < Vec<T>::size) return over_short_lines(out, n, m);
+    if (side_by_side && m < Vec<T>::size) return over_short_lines<1>(out, n, m);
+    if (of_pairs() && m < kFewRows) return over_short_lines<2>(out, n, m);
     const bool brief = m < (direct_ && plan_.reduced.inner_stride() == 1 ? Vec<T>::size : kBrief);
     bool columns = plan_.kept.n && plan_.kept.inner_size() >= 8 && (dense || brief);
     int64_t grain = kGrain / std::max<int64_t>(m, 1);
@@ -57,6 +58,7 @@ class Reducer {
   static constexpr int64_t kBlock = kTruths ? 255 : 2048, kRows = 64;
   static constexpr int64_t kBrief = 32;  // fewer numbers than these are joined for many results at once, however they lie
   static constexpr int64_t kNarrow = 32;  // fewer results than these lie in dense rows that vectors cross
+  static constexpr int64_t kFewRows = 8;  // of fewer, rows are joined as short lines are
   static constexpr int64_t kInOrder = 16;  // rows that are joined one after the other
   static constexpr int64_t kShares = 16;  // parts of long columns, whatever the number of threads
 
@@ -91,16 +93,18 @@ class Reducer {
     for (int64_t i = b; i < e; i++) out[i] = reduce_block<T, Of>(line + i * plan_.kept.inner_stride(), plan_.reduced.count);
   }
 
-  // Of fewer numbers than fill a register, joined one after the other. Of the usual lengths the compiler knows how many.
-  void over_short_lines(Result* out, int64_t n, int64_t m) const {
+  // Of fewer numbers, or pairs, than fill a register, joined one after the other. Of the usual lengths the compiler knows how many.
+  template <int kWide> void over_short_lines(Result* out, int64_t n, int64_t m) const {
     auto run = [&](auto length) {
-      parallel_for(n, kGrain / m, [&](int64_t b, int64_t e) {
-        const int64_t apart = plan_.kept.inner_stride();
+      parallel_for(n / kWide, kGrain / m, [&](int64_t b, int64_t e) {
+        const int64_t apart = plan_.kept.n ? plan_.kept.strides[0] : 1;
         const From* p = x_.data<From>() + b * apart;
         for (int64_t i = b; i < e; i++, p += apart) {
-          T total = Of<T>::start;
-          for (int64_t k = 0; k < length; k++) total = Of<T>::join(total, lifted<Of<T>>(T(p[k])));
-          out[i] = Result(total);
+          T total[kWide];
+          std::fill_n(total, kWide, Of<T>::start);
+          for (int64_t k = 0; k < length; k++)
+            for (int j = 0; j < kWide; j++) total[j] = Of<T>::join(total[j], lifted<Of<T>>(T(p[k * kWide + j])));
+          for (int j = 0; j < kWide; j++) out[i * kWide + j] = Result(total[j]);
         }
       });
     };
@@ -126,7 +130,12 @@ class Reducer {
   bool rows_are_narrow() const {
     const int64_t n = plan_.kept.inner_size();
     return direct_ && n < kNarrow && n % Vec<T>::size && plan_.kept.n && plan_.kept.inner_stride() == 1 && plan_.reduced.n == 1 &&
-           plan_.reduced.inner_stride() == n && plan_.reduced.count >= 8;
+           plan_.reduced.inner_stride() == n && plan_.reduced.count >= kFewRows;
+  }
+  // Lines of pairs, as the parts of complex numbers are.
+  bool of_pairs() const {
+    const Extents &kept = plan_.kept, &reduced = plan_.reduced;
+    return direct_ && kept.n == 2 && kept.sizes[1] == 2 && kept.strides[1] == 1 && reduced.n == 1 && reduced.strides[0] == 2;
   }
 
   // Dense rows of a few numbers, joined down the columns: the numbers of every `n` vectors belong to the same columns.
@@ -309,13 +318,6 @@ Tensor cast_before(const Tensor& x, const std::optional<DType>& dtype) {
   return r;
 }
 
-// Complex numbers as pairs: one more axis of two.
-Tensor with_parts(const Tensor& x) {
-  Dims sizes = x.sizes(), strides = x.strides();
-  for (int64_t& s : strides) s *= 2;
-  sizes.push(2), strides.push(1);
-  return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
-}
 // Sums of complex numbers are those of their parts.
 void sum_of(const Tensor& x, AxisSet axes, const Tensor& out) {
   const bool parts = is_complex(x.dtype()) && x.dtype() == out.dtype() && x.ndim() < kMaxDims;

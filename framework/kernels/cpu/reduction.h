@@ -65,6 +65,14 @@ struct Reduction {
   }
 };
 
+/// Complex numbers as pairs: one more axis of two.
+inline Tensor with_parts(const Tensor& x) {
+  Dims sizes = x.sizes(), strides = x.strides();
+  for (int64_t& s : strides) s *= 2;
+  sizes.push(2), strides.push(1);
+  return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
+}
+
 template <class T> struct SumOf {
   static constexpr T start = T(0);
   template <class V> static V join(V a, V b) { return a + b; }

@@ -206,3 +206,15 @@ def test_a_few_slabs_are_added_in_order(slabs):
     for slab in x:
         total = total + slab
     assert weir.equal(x.sum(0), total)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9])
+def test_sums_of_short_complex_lines(n, dtype):
+    draw = np.random.default_rng(n)
+    x = (draw.integers(-99, 99, (70, 4, n)) + 1j * draw.integers(-99, 99, (70, 4, n))).astype(dtype)
+    for view in (lambda t: t, lambda t: t[::2, :3], lambda t: t[:, 0], lambda t: t[0, 0], lambda t: t.swapaxes(0, 2), lambda t: t[..., ::-1] if isinstance(t, np.ndarray) else t.flip(-1)):
+        for dim in (-1, 0):
+            np.testing.assert_array_equal(weir.sum(view(weir.from_numpy(x)), dim).numpy(), view(x).sum(dim))
+            pairs = view(weir.view_as_real(weir.from_numpy(x)).movedim(-1, 0))
+            np.testing.assert_array_equal(pairs.sum(dim).numpy(), view(np.moveaxis(x.view(x.real.dtype).reshape(*x.shape, 2), -1, 0)).sum(dim))
