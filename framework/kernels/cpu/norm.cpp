@@ -395,6 +395,8 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
   }
   const Tensor x = row_major(in[0]);
   const Groups s(x, op.num_groups);
+  const bool plain = !in[1] && !in[2];  // then a group is one channel
+  const int64_t channels = plain ? 1 : s.channels, each = plain ? s.width : s.each;
   const Scratch<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
   Scratch<double> mean(s.rows), rstd(s.rows);
   by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
@@ -408,14 +410,14 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
         mean[r] = double(m), rstd[r] = double(k);
         const A center = m, scale = k;
         const int64_t c = s.channel(r, 0);
-        if (s.each == 1) scale_each(p, center, scale, w.data() + c, b.data() + c, s.width, y);
-        else for (int64_t d = 0; d < s.channels; d++) {
+        if (each == 1) scale_each(p, center, scale, w.data() + c, b.data() + c, s.width, y);
+        else for (int64_t d = 0; d < channels; d++) {
           const A pw = A(w[s.channel(r, d)]), pb = A(b[s.channel(r, d)]);
           const A factor = scale * pw, shift = pb - center * factor;
-          if (!std::isfinite(factor)) for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = p[i] * factor + shift;  // NaN as PyTorch's are
+          if (!std::isfinite(factor)) for (int64_t i = d * each; i < (d + 1) * each; i++) y[i] = p[i] * factor + shift;  // NaN as PyTorch's are
           else
 #pragma omp simd
-          for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = (p[i] - center) * scale * pw + pb;
+          for (int64_t i = d * each; i < (d + 1) * each; i++) y[i] = (p[i] - center) * scale * pw + pb;
         }
         narrow<T, A>(out[0].data<T>() + r * s.width, y, s.width);
       }

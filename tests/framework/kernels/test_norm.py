@@ -142,3 +142,12 @@ def test_group_norm_of_infinities_channels_last():
     x[0, 1, 1, 1] = float("inf")
     for t in (x, x[1:]):
         assert_same(lambda f, x, w: f.nn.functional.group_norm(x.contiguous(memory_format=f.channels_last), 2, w, w), t, w, order=0, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("shape, groups", [((2, 6, 3), 3), ((1, 300, 3), 1), ((3, 4), 2), ((2, 8, 1), 8), ((2, 4, 5, 7), 2), ((2, 5, 40), 5)])
+def test_groups_without_weights(shape, groups, dtype):
+    x = torch.randn(shape, dtype=dtype)
+    x[0, 0] = float("inf")
+    tolerance = {torch.float32: 1e-5, torch.float64: 1e-12, torch.bfloat16: 2e-2}[dtype]
+    assert_close(weir.nn.functional.group_norm(to_weir(x), groups), torch.nn.functional.group_norm(x, groups), rtol=tolerance, atol=tolerance)
