@@ -101,3 +101,13 @@ def test_a_line_may_be_its_own_result():
     y = weir.from_numpy(x.copy())
     weir.fft.fft2(y, out=y)
     close(y, expected, "complex64")
+
+
+@pytest.mark.parametrize("n", [4, 8])
+@pytest.mark.parametrize("dtype", [weir.float32, weir.float64])
+def test_an_infinity_stays_one_in_the_shortest_real_lines(n, dtype):
+    x = weir.arange(n, dtype=dtype).repeat(5, 1)
+    finite = weir.fft.rfft(x)
+    x[:, 0] = weir.inf
+    y = weir.fft.rfft(x)
+    assert (y.real == weir.inf).all() and (y.imag == finite.imag).all()
