@@ -10,6 +10,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
+#include "framework/ops/plain.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/view.h"
 
@@ -93,7 +94,7 @@ Tensor BlockDiag::compose(Inputs in) const {
   }
   if (blocks.empty()) return zeros_of(Meta(Dims{1, 0}, default_dtype()));
   const DType type = result_type(in);  // of which a tensor without axes decides less than a matrix
-  if (std::none_of(blocks.begin(), blocks.end(), [](const Tensor& b) { return is_differentiated(b) || b.is_batched(); })) {
+  if (is_plain(blocks)) {
     int64_t rows = 0, row = 0;
     for (const Tensor& b : blocks) rows = checked_add(rows, b.size(0));
     const Tensor r = zeros_of(Meta(Dims{rows, columns}, type, blocks[0].device()));

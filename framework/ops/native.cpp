@@ -10,6 +10,7 @@
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/norm.h"
+#include "framework/ops/plain.h"
 #include "framework/ops/pool.h"
 #include "framework/ops/random.h"
 #include "framework/ops/reduce.h"
@@ -86,7 +87,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
   check_parameters("native_group_norm", x, in.subspan(1, 2));
   const Dims channels{N, C, 1}, groups{N, group};
-  if (std::none_of(in.begin(), in.end(), [](const Tensor& t) { return t && (is_differentiated(t) || t.is_batched()); })) {
+  if (is_plain(in)) {
     auto line = [&](const Tensor& t) { return t ? fn::reshape(t, Dims{C}) : t; };
     const auto r = fn::group_norm_forward(contiguous_of(fn::reshape(x, Dims{N, C, HxW})), group, line(in[1]), line(in[2]), eps);
     return shown({fn::reshape(r[0], x.sizes()), r[1], r[2]}, in[1] ? in[1].dtype() : x.dtype());

@@ -9,6 +9,7 @@
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
+#include "framework/ops/plain.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -153,9 +154,7 @@ Tensor MaskedScatter::compose(Inputs in) const {
         name_of(source.dtype()));
   const Dims sizes = broadcast("masked_scatter", in[0].sizes(), in[1].sizes());
   const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes);
-  bool plain = true;
-  for (const Tensor& t : in) plain = plain && !is_differentiated(t) && !t.is_batched();
-  if (plain) return fn::scatter_by_mask(x, mask, source);
+  if (is_plain(in)) return fn::scatter_by_mask(x, mask, source);
   const Tensor at = fn::mask_positions(mask, source.numel());
   // Nothing is taken; the gradient reaches both. The positions have no say, but a graph keeps what counts them.
   if (source.numel() == 0) return row_major_of(fn::where(mask, fn::where(at >= 0.0, nothing_of(source), x), x));

@@ -11,6 +11,7 @@
 #include "framework/ops/index.h"
 #include "framework/ops/linalg_product.h"
 #include "framework/ops/matmul.h"
+#include "framework/ops/plain.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -140,18 +141,18 @@ Tensor Addmv::compose(Inputs in) const {
 
 // Whether addr adds products of one of the two types that lose nothing in between, which needs no tensor of products; nor is its gradient asked for,
 // of which each part is a product with a vector.
-static bool is_plain_sum(Inputs in, const Scalar& beta, const Scalar& alpha) {
+static bool adds_products(Inputs in, const Scalar& beta, const Scalar& alpha) {
   const DType t = in[0].dtype();
   bool plain = (t == DType::float32 || t == DType::float64) && in[1].ndim() == 1 && in[2].ndim() == 1 && !beta.is_complex() && !alpha.is_complex() && beta.to_double() == 1 && alpha.to_double() == 1 && !mode.autocast;
-  for (const Tensor& x : in) plain = plain && x.dtype() == t && !is_differentiated(x) && !x.is_batched();
-  return plain && in[0].sizes() == Dims{in[1].numel(), in[2].numel()};
+  for (const Tensor& x : in) plain = plain && x.dtype() == t;
+  return plain && is_plain(in) && in[0].sizes() == Dims{in[1].numel(), in[2].numel()};
 }
 
 Tensor Addr::compose(Inputs in) const {
   const bool inexact = is_inexact(in[0].dtype()) || is_inexact(in[1].dtype()) || is_inexact(in[2].dtype());
   for (auto [name, s] : {std::pair{"beta", &beta}, {"alpha", &alpha}})
     check(inexact || s->is_whole(), "For integral input tensors, argument ", name, " must not be a floating point number.");
-  if (inexact && is_plain_sum(in, beta, alpha)) return fn::addcmul(in[0], fn::unsqueeze(in[1], int64_t(1)), in[2]);
+  if (inexact && adds_products(in, beta, alpha)) return fn::addcmul(in[0], fn::unsqueeze(in[1], int64_t(1)), in[2]);
   const Tensor product = fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
   const Tensor self = fn::expand(in[0], product.sizes());

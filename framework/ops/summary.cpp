@@ -6,6 +6,7 @@
 #include "framework/ops/like.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
+#include "framework/ops/plain.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/vector_norm.h"
@@ -40,7 +41,7 @@ Tensors Aminmax::compose(Inputs in) const {
   Dims axes;
   if (dim) axes.push(*dim);
   else for (int d = 0; d < x.ndim(); d++) axes.push(d);
-  if (!dim && !is_differentiated(x) && !x.is_batched()) {
+  if (!dim && is_plain(in)) {
     auto [least, most] = fn::extremes_of_all(x);
     if (!keepdim) return {least, most};
     const Dims ones(x.ndim(), 1);
