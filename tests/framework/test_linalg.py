@@ -260,3 +260,11 @@ def test_lu_of_few_rows_and_many_columns(rows, dtype):
     singular[-1] = 0
     for x in (a, singular, a.mT.contiguous().mT, a[:, :, ::1][..., 30:], a[:0]):
         assert_same(lambda t, x: [*t.linalg.lu_factor_ex(x)], x, rtol=1e-3, atol=1e-3 if dtype != torch.float64 else 1e-9)
+
+
+@pytest.mark.parametrize("driver", ["gels", "gelsd", "gelss"])
+def test_residuals_of_many_equations_keep_their_digits(driver):
+    a, b = torch.randn(200_000, 2), torch.randn(200_000, 1)
+    truth = torch.linalg.lstsq(a.double(), b.double(), driver=driver).residuals
+    got = weir.linalg.lstsq(weir.from_numpy(a.numpy()), weir.from_numpy(b.numpy()), driver=driver).residuals
+    assert abs(got.item() / truth.item() - 1) < 1e-5

@@ -212,9 +212,9 @@ void lstsq(const LstsqParts& op, Inputs in, Outputs out) {
     const bool left_over = rows > n && full && !(op.driver == "gelsy");
     out[1] = empty(left_over ? sized(columns) : Dims{0}, dtype_of<R>());
     for (int64_t i = 0; left_over && i < m.batch * columns; i++) {
-      R sum(0);
-      for (int64_t r = n; r < rows; r++) sum += std::norm(whole.data<T>()[i * large + r]);
-      out[1].data<R>()[i] = sum;
+      double sum = 0;  // of as many squares as there are rows
+      for (int64_t r = n; r < rows; r++) sum += double(std::norm(whole.data<T>()[i * large + r]));
+      out[1].data<R>()[i] = R(sum);
     }
   });
   out[0] = alias(whole, with_matrix(batch, n, columns), whole.strides(), whole->offset);
