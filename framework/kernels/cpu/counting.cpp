@@ -11,18 +11,13 @@
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/ranked.h"
+#include "framework/kernels/cpu/singles.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
 Tensor as_int64(const Tensor& t) { return t.dtype() == DType::int64 ? row_major(t) : copied(t, Meta(t.sizes(), DType::int64)); }
-
-// Halves as their bits: the compiler compares two of them by a call.
-struct HalfBits { uint16_t bits; };
-template <class T> using Countable = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, HalfBits, T>;
-template <class T> bool counts(T x) { return x != T(0); }
-bool counts(HalfBits x) { return uint16_t(x.bits + x.bits) != 0; }
 
 void nonzero(const Nonzero&, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include "framework/core/dtype.h"
+#include "framework/kernels/cpu/widths.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -16,9 +16,15 @@ template <class T> auto single(T x) {
 #ifdef __F16C__
   if constexpr (std::is_same_v<T, Half>) return _cvtsh_ss(std::bit_cast<uint16_t>(x));
 #endif
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
+  if constexpr (kWidened<T>) return float(x);
   else return x;
 }
+
+/// Numbers to be told from zero, halves as their bits for the same reason.
+struct HalfBits { uint16_t bits; };
+template <class T> using Countable = std::conditional_t<kWidened<T>, HalfBits, T>;
+template <class T> bool counts(T x) { return x != T(0); }
+inline bool counts(HalfBits x) { return uint16_t(x.bits + x.bits) != 0; }  // whatever its sign
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include "framework/core/parallel.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/reduction.h"
+#include "framework/kernels/cpu/singles.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -80,17 +81,15 @@ void extremes_of_all(const ExtremesOfAll&, Inputs in, Outputs out) {
 
 void nonzeros_of_all(const NonzerosOfAll&, Inputs in, Outputs out) {
   visit_dtype(in[0].dtype(), [&]<class T>(TypeTag<T>) {
-    constexpr bool halves = kWidened<T>;  // by their bits but the sign: the compiler compares two of them by a call
-    using Number = std::conditional_t<halves, uint16_t, T>;
     using Lane = typename LaneInt<std::min(sizeof(T), sizeof(int64_t))>::type;  // as wide as the numbers, so that both fill the same registers
-    constexpr int64_t block = sizeof(T) == 1 ? 64 : kTile;                       // of which a lane holds the count
+    constexpr int64_t block = sizeof(T) == 1 ? 64 : kTile;  // of which a lane holds the count
     const int64_t shares = shares_of(in[0]);
     int64_t count[kShares] = {};
     each_block<T, T>(in[0], shares, [&](int64_t share, const T* given, int64_t n) {
-      const auto* p = reinterpret_cast<const Number*>(given);
+      const auto* p = reinterpret_cast<const Countable<T>*>(given);
       for (int64_t b = 0; b < n; b += block) {
         Lane some = 0;
-        for (int64_t i = b, e = std::min(b + block, n); i < e; i++) some = Lane(some + (halves ? Number(p[i] + p[i]) != Number(0) : p[i] != Number(0)));
+        for (int64_t i = b, e = std::min(b + block, n); i < e; i++) some = Lane(some + counts(p[i]));
         count[share] += some;
       }
     });
