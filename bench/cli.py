@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from weir_reports.console import NOTHING_MEASURED, OK, run_app
+from weir_reports.limits import TimeLimit, TimeLimitOption
 from weir_reports.records import keep, save, seal
 
 from . import cases as catalogue
@@ -52,17 +53,19 @@ def run(group: GroupOption = "all", peer: Annotated[str, typer.Option(help="Modu
         rounds: Annotated[int, typer.Option(min=1, help="Rounds of a case per launch; fewer where one call is longer than a block.")] = Plan.rounds,
         block_ms: Annotated[float, typer.Option(min=0.01, help="Milliseconds of one side in one round.")] = Plan.block_ms,
         case: CaseOption = "", seed: Annotated[int, typer.Option(help="Seed of every random order.")] = 0,
+        time_limit: TimeLimitOption = None,
         json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
         store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL).")] = None
         ) -> int:
     """Measures, prints a table, and keeps the raw record where --json or --store say."""
+    limit = TimeLimit(time_limit)
     chosen = _selected(group, case, threads)
     plan = Plan(launches, rounds, block_ms, threads, seed)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=launches * len(chosen))
-        session = Session(subject, peer, chosen, plan, lambda t: bar.update(task, advance=1, description=t))
+        session = Session(subject, peer, chosen, plan, lambda t: bar.update(task, advance=1, description=t), limit=limit)
         try:
             record = session.run()
         except CannotStart as error:

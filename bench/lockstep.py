@@ -10,6 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from weir_reports.limits import TimeLimit
 from weir_reports.provenance import machine
 from weir_reports.records import new_run, seal
 
@@ -27,6 +28,7 @@ SETTLE_S = 0.005
 
 
 LEAST_ROUNDS = 4  # of a case whose one call is longer than a block
+MOST_OF_LIMIT = 0.05  # what the rounds of a case may take of the time that a limit leaves
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,12 @@ class Session:
     """Runs `cases` for a subject and a peer (module names) and gathers the raw record."""
 
     def __init__(self, subject: str | Side, peer: str | Side, cases: list[dict], plan: Plan, progress=lambda text: None,
-                 calibrate: bool = True):
+                 calibrate: bool = True, limit: TimeLimit = TimeLimit()):
         """A side is a module of this environment by its name, or a `Side`. Without `calibrate` no round is held against the
-        machine's own speed, and both sides run a block the same number of times: they are builds of one framework."""
+        machine's own speed, and both sides run a block the same number of times: they are builds of one framework. With a limit as many
+        cases are timed as have time for all launches, by what the first takes, and none that would take the time of many."""
         self.sides = {role: side if isinstance(side, Side) else Side(side, side) for role, side in (("subject", subject), ("peer", peer))}
-        self.calibrate = calibrate
+        self.calibrate, self.limit = calibrate, limit
         self.cases, self.plan, self.progress = cases, plan, progress
         self.random = random.Random(plan.seed)
         self.entries = {case_id(c): {"case_id": case_id(c), "case": c, "state": "OK", "reason": None, "samples": []}
@@ -60,6 +63,7 @@ class Session:
         self.caches = machine()["caches"]
         self.iters: dict[tuple[str, str], int] = {}
         self.block_ns: dict[tuple[str, str], float] = {}  # what a block takes of those iterations
+        self.again = 0.0  # seconds that another launch takes, of the cases begun so far
         self.workers: dict[str, Worker] = {}
         self.versions: dict[str, dict] = {}
 
@@ -72,7 +76,8 @@ class Session:
             self.library = calib.compile_kernels(self.folder) if self.calibrate else ""
             try:
                 for launch in range(self.plan.launches):
-                    self._launch(launch)
+                    if self.limit.allows(self.again):
+                        self._launch(launch)
             except KeyboardInterrupt:  # of a person, or of a time limit: what was measured is kept
                 if not any(entry["samples"] for entry in self.entries.values()):
                     raise
@@ -85,9 +90,13 @@ class Session:
 
     def _launch(self, launch: int) -> None:
         roles = ["subject", "peer"] + ["calib"] * self.calibrate
+        began = time.monotonic()
         self._start(*self.random.sample(roles, len(roles)))
+        self.again = self.again or time.monotonic() - began
         for key in self.random.sample(list(self.entries), len(self.entries)):
             entry = self.entries[key]
+            if not (entry["samples"] if launch else self.limit.allows((self.plan.launches - 1) * self.again)):
+                continue  # there was or is no time for it
             self.progress(f"launch {launch + 1}/{self.plan.launches}  {display_name(entry['case'])}")
             if entry["state"] == "OK":
                 self._guarded(entry, launch)
@@ -104,6 +113,7 @@ class Session:
         case = entry["case"]
         if launch == 0:
             self._check(entry)
+        began = time.monotonic()
         write_inputs(case, self.folder, seed=int(entry["case_id"][:8], 16))
         order = self.random.sample(["subject", "peer"], 2)
         for role in order:
@@ -112,9 +122,17 @@ class Session:
         if not self.calibrate:
             alike = min(self.iters[role, entry["case_id"]] for role in order)
             self.iters.update({(role, entry["case_id"]): alike for role in order})
-        for r in range(self._rounds(entry["case_id"])):
+        rounds = self._rounds(entry["case_id"])
+        if launch == 0 and not self.limit.allows(self.plan.launches * rounds * self._round_s(entry["case_id"]) / MOST_OF_LIMIT):
+            return
+        for r in range(rounds):
             first = order[(r + 1) // 2 % 2]  # A B, B A, B A, A B: each side leads as often as the other
             entry["samples"].append(self._round(entry, launch, r, first))
+        if launch == 0:
+            self.again += time.monotonic() - began
+
+    def _round_s(self, key: str) -> float:
+        return sum(self.block_ns[role, key] for role in self.sides) / 1e9
 
     def _rounds(self, key: str) -> int:
         longest = max(self.block_ns[role, key] for role in self.sides)
@@ -152,7 +170,8 @@ class Session:
         target, iters = self.plan.block_ms * 1e6, 1
         while (wall := self._ask(role, "run", iters=iters)["wall_ns"]) < target / 4:
             iters *= 4
-        wall = min(wall, self._ask(role, "run", iters=iters)["wall_ns"])
+        if wall < 4 * target:  # else it is one call, however long
+            wall = min(wall, self._ask(role, "run", iters=iters)["wall_ns"])
         self.iters[role, key] = max(1, round(iters * target / wall))
         self.block_ns[role, key] = self.iters[role, key] * wall / iters
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from weir_reports.console import run_app
 from weir_reports.dlperf_figures import run_throughput
+from weir_reports.limits import TimeLimit, TimeLimitOption
 from weir_reports.records import keep, save, seal
 
 from . import inference, mllog, side_by_side
@@ -53,6 +54,7 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
         seed: Annotated[int, typer.Option(help="Seed of weights, data and order.")] = Plan.seed,
         quick: Annotated[bool, typer.Option(help=f"Small budgets where none is given: {QUICK}.")] = False,
         layout: Annotated[str, typer.Option(help="weir, or dlperf: also the tables of Oneflow-Inc/DLPerf.")] = "weir",
+        time_limit: TimeLimitOption = None,
         json_dir: Annotated[Optional[Path], typer.Option("--json", help="Write plan, records and MLPerf logs here.")] = None,
         store: Annotated[Optional[str], typer.Option(help="Append the records to this store (path or URL).")] = None
         ) -> int:
@@ -66,7 +68,7 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
                 batch_sizes=_sizes(batch_sizes))
     _choice("layout", layout, LAYOUTS)
     try:
-        runner = Runner(plan)
+        runner = Runner(plan, limit=TimeLimit(time_limit))
         if json_dir is not None:
             freeze(plan, json_dir / "plan.json")
     except (ValueError, FileExistsError) as error:

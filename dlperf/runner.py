@@ -5,10 +5,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from weir_reports.hashing import digest
+from weir_reports.limits import TimeLimit
 from weir_reports.records import new_run, seal
 from weir_reports.workers import THREAD_VARIABLES, worker_environment
 
@@ -32,22 +35,29 @@ def cores(threads: int) -> list[int]:
 
 
 class Runner:
-    """Carries out a plan; `progress` is told what runs. Weights and specs live in a folder that is removed."""
+    """Carries out a plan; `progress` is told what runs. Weights and specs live in a folder that is removed. With a limit there are as many
+    blocks as end in it, and one at least."""
 
-    def __init__(self, plan: Plan, progress=lambda text: None, timeout: float = TIMEOUT_S):
-        self.plan, self.progress, self.timeout = plan, progress, timeout
+    def __init__(self, plan: Plan, progress=lambda text: None, timeout: float = TIMEOUT_S, limit: TimeLimit = TimeLimit()):
+        self.plan, self.progress, self.timeout, self.limit = plan, progress, timeout, limit
         self.affinity = cores(plan.threads)
 
     def run(self):
-        """Yields one sealed `weir.dlperf/v1` record per planned run, as each ends. No run is left out or repeated."""
+        """Yields one sealed `weir.dlperf/v1` record per planned run, as each ends. None is repeated, or left out of a block that has begun."""
         with tempfile.TemporaryDirectory(prefix="weir-dlperf-") as folder:
             self.folder = Path(folder)
             gates = self._gates()
-            for order, (block, workload, label) in enumerate(self.plan.order()):
-                self.progress(f"block {block + 1}/{self.plan.blocks}  {_name(workload)}  {label}")
-                record = new_run("weir.dlperf/v1", LIBRARIES)
-                result = self._process(self._spec(FRAMEWORKS[label], workload))
-                yield seal(self._record(record, result, gates[workload, label], block, order, workload, label))
+            longest = 0.0
+            for block, runs in groupby(enumerate(self.plan.order()), lambda run: run[1][0]):
+                if block and not self.limit.allows(longest):
+                    break
+                began = time.monotonic()
+                for order, (_, workload, label) in runs:
+                    self.progress(f"block {block + 1}/{self.plan.blocks}  {_name(workload)}  {label}")
+                    record = new_run("weir.dlperf/v1", LIBRARIES)
+                    result = self._process(self._spec(FRAMEWORKS[label], workload))
+                    yield seal(self._record(record, result, gates[workload, label], block, order, workload, label))
+                longest = max(longest, time.monotonic() - began)
 
     def _gates(self) -> dict:
         """Returns the gate object of every (workload, label)."""

@@ -9,6 +9,7 @@ from .dlperf_figures import CONTROL
 
 NOTABLE = 0.05  # a change of speed worth telling
 TOO_SLOW = 0.8  # a case below this is listed by name
+UNASKED = {"weir.conformance/v1": "operations of the database, asked", "weir.campaign/v1": "generated calls, asked"}
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,23 @@ def _operations(names: set) -> str:
 
 
 def unfinished(records: list[dict]) -> list[str]:
-    """Says which training plans have fewer records than runs: the newest plan alone, older ones are history."""
+    """Says what was asked for and not run, in the newest record of each kind; older ones are history."""
+    return [*_unasked(records), *_untimed(records), *_untrained(records)]
+
+
+def _unasked(records: list[dict]) -> list[str]:
+    newest = {(r["schema"], r["subject"]["name"], str(r.get("dtype"))): r for r in records if r["schema"] in UNASKED}
+    return [f"{UNASKED[r['schema']]} of {r['subject']['name']}: {r['unfinished']} of {len(r.get('cells', r.get('scores'))) + r['unfinished']} rows were not run"
+            for r in newest.values() if r.get("unfinished")]
+
+
+def _untimed(records: list[dict]) -> list[str]:
+    newest = {tuple(r["plan"]["cases"]): r for r in records if r["schema"] == "weir.bench/v1" and "cases" in r["plan"]}
+    return [f"benchmarks: {len(r['cases'])} of {len(r['plan']['cases'])} cases were timed" for r in newest.values()
+            if len(r["cases"]) < len(r["plan"]["cases"])]
+
+
+def _untrained(records: list[dict]) -> list[str]:
     runs = [r for r in records if r["schema"] == "weir.dlperf/v1" and "planned" in r["launch"]]
     if not runs:
         return []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
+from weir_reports.limits import TimeLimit, TimeLimitOption
 
 from .. import compat as naming
 from .. import view
@@ -35,6 +36,7 @@ def accept(
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
     verbose: Annotated[bool, typer.Option(help="Full reasons in the table.")] = False,
     graph: Annotated[bool, typer.Option(help="Trace every call by nn.Graph; it must equal eager mode bit for bit too.")] = False,
+    time_limit: TimeLimitOption = None,
 ) -> None:
     """Ask PyTorch's databases of operations, modules and optimizers: samples, gradients, error inputs. Print what does not pass.
 
@@ -45,13 +47,14 @@ def accept(
       weir-autotest accept --ops module,optimizer --dtype float64
       weir-autotest accept --subject torch --dtype bfloat16 --json run.json
     """
+    limit = TimeLimit(time_limit)
     result = run_of(Settings(subject, dtype, names(ops), jobs_of(jobs), max_samples, timeout, graph=graph, errors=config().errors,
-                             tolerances=config().tolerances))
+                             tolerances=config().tolerances), limit)
     view.table(result.cells, verbose, console())
     view.summary(result.cells, console())
     made = record(result)
     write(json_file, made)
-    ended(made)
+    ended(made, limit)
 
 
 @app.command()
@@ -137,7 +140,7 @@ def run_generated(
     scripts: Annotated[bool, typer.Option(help="Shrink failures and keep a script of each in the record.")] = False,
     verbose: Annotated[bool, typer.Option(help="Every failure kept, not one per overload and property.")] = False,
     minutes: Annotated[float, typer.Option(help="How long the nightly tier searches.")] = 60.0,
-    cases_folder: CasesFolder = Path("tests/golden/cases"),
+    cases_folder: CasesFolder = Path("tests/golden/cases"), time_limit: TimeLimitOption = None,
 ) -> None:
     """Generate calls of every public operation from its signature and compare everything that can be observed.
 
@@ -147,17 +150,19 @@ def run_generated(
       weir-autotest run --tier full --json run.json
       weir-autotest run --ops add,softmax --cases 500 --verbose
       weir-autotest run --subject torch --dtypes bfloat16
+      weir-autotest run --cases 5 --time-limit 120
       sbatch --array=0-15 --wrap 'weir-autotest run --tier full --shard slurm --json part-$SLURM_ARRAY_TASK_ID.json'
     """
     if tier == NIGHTLY:
         return search_for(tasks.Settings(subject, names(dtypes) or TIERS["full"].dtypes, names(ops), first=first), minutes,
                        cases_folder)
+    limit = TimeLimit(time_limit)
     settings = settings_of(tier, subject, ops, dtypes, cases, first=first, jobs=jobs_of(jobs), timeout=timeout, shard=shard_of(shard))
-    made = recorded(settings, scripts)
+    made = recorded(settings, scripts, limit)
     view.failures(made, verbose, console())
     view.campaign_summary(made, console())
     write(json_file, made)
-    ended(made)
+    ended(made, limit)
 
 
 @app.command()

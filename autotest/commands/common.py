@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from weir_reports.limits import TimeLimit
 
 from .. import view
 from ..campaign import replay as replaying
@@ -67,9 +68,9 @@ def shard_of(text: str) -> tuple:
     return part, parts
 
 
-def recorded(settings: tasks.Settings, with_scripts: bool = False) -> dict:
+def recorded(settings: tasks.Settings, with_scripts: bool = False, limit: TimeLimit = TimeLimit()) -> dict:
     """The record of a run of generated calls, if asked for with a small script for each failure."""
-    finished = campaign_of(settings)
+    finished = campaign_of(settings, limit)
     scripts = {}
     if with_scripts and not finished.unfinished:
         for shrunk in shrinking.shrink_all(settings, [score for score in finished.scores if score.failed]):
@@ -90,16 +91,16 @@ def replayed_by(subject: str, stored: list) -> list:
     return done
 
 
-def run_of(settings: Settings) -> Result:
+def run_of(settings: Settings, limit: TimeLimit = TimeLimit()) -> Result:
     """A run of the databases, with a progress bar."""
     with view.progress() as (on_start, on_cell):
-        return run(settings, on_start, lambda cell: on_cell(cell.name))
+        return run(settings, on_start, lambda cell: on_cell(cell.name), limit)
 
 
-def campaign_of(settings: tasks.Settings) -> campaign.Campaign:
+def campaign_of(settings: tasks.Settings, limit: TimeLimit = TimeLimit()) -> campaign.Campaign:
     """A run of generated calls, with a progress bar."""
     with view.progress() as (on_start, on_score):
-        return campaign.run(settings, on_start, lambda score: on_score(score.overload))
+        return campaign.run(settings, on_start, lambda score: on_score(score.overload), limit)
 
 
 def show(shrunk: shrinking.Shrunk, cases_folder: Path | None) -> None:
@@ -109,11 +110,12 @@ def show(shrunk: shrinking.Shrunk, cases_folder: Path | None) -> None:
         typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
 
 
-def ended(made: dict) -> None:
-    """Ends a command whose run an interrupt ended early: what was done is in its record, and is not the whole."""
+def ended(made: dict, limit: TimeLimit = TimeLimit()) -> None:
+    """Ends a command whose run ended early: what was done is in its record, and is not the whole."""
     if made.get("unfinished"):
-        typer.echo(f"interrupted: {made['unfinished']} of the rows asked for were not run", err=True)
-        raise typer.Exit(INTERRUPTED)
+        over = not limit.allows()
+        typer.echo(f"{'out of time' if over else 'interrupted'}: {made['unfinished']} of the rows asked for were not run", err=True)
+        raise typer.Exit(COMPLETED if over else INTERRUPTED)
 
 
 def names(text: str) -> tuple:

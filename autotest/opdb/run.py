@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
+from weir_reports.limits import TimeLimit
+
 from ..campaign import tasks
 from ..campaign.lane import HarnessFailed
 from ..campaign.lane import Lane as CallLane
@@ -37,13 +39,13 @@ class Settings:
 
 @dataclass
 class Result:
-    """A run: finished, or ended early by an interrupt."""
+    """A run: finished, or ended early by its limit or an interrupt."""
 
     settings: Settings
     subject_version: str
     oracle_version: str
     cells: list[Cell]
-    unfinished: int = 0  # entries that an interrupt left out
+    unfinished: int = 0  # entries that were left out
     started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
 
@@ -88,7 +90,7 @@ class Lane(CallLane):
         return faults  # a sample is right or wrong, whatever its layout
 
 
-def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: None) -> Result:
+def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: None, limit: TimeLimit = TimeLimit()) -> Result:
     """Runs the databases against the subject. Raises UsageError if it cannot start.
 
     `on_start` hears the number of entries, `on_cell` each cell as it is finished, on any thread.
@@ -103,7 +105,7 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
             keys = [key for key in _select(first.keys(), settings.ops) if tasks.in_shard(str(key), settings.shard)]
             on_start(len(keys))
             lanes = [first, *(stack.enter_context(Lane(settings)) for _ in range(min(settings.jobs, len(keys)) - 1))]
-            cells = share(lanes, keys, on_cell)
+            cells = share(lanes, keys, on_cell, limit=limit)
             return Result(settings, version, oracle_version, cells, len(keys) - len(cells))
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None

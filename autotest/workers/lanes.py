@@ -5,14 +5,16 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 
+from weir_reports.limits import TimeLimit
 
-def share(lanes: list, tasks: list, on_done, together=id) -> list:
+
+def share(lanes: list, tasks: list, on_done, together=id, limit: TimeLimit = TimeLimit()) -> list:
     """The results of `tasks`, in their order; `on_done` hears each as it is finished, on any thread.
 
     While a lane finishes a task (`lane.finish(prepared)`), its oracle prepares the next (`lane.prepare(task)`). Neighbours
     of the same `together(task)` go to the same lane, whose oracle then does what they share once; the longest such group
-    is begun first. An interrupt (of a person, or of a time limit) ends it early: the results are those of the tasks that were
-    done, if there are any.
+    is begun first. Past its limit no task is begun; an interrupt ends what is under way, too: the results are those of the tasks that
+    were done, and after an interrupt there must be some.
     """
     groups = [list(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
     queue, lock = iter(sorted(groups, key=len, reverse=True)), threading.Lock()
@@ -26,7 +28,7 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
             def take():
                 with lock:
                     mine.extend(() if mine else next(queue, ()))
-                if not mine:
+                if not mine or not limit.allows():
                     return None
                 position, task = mine.popleft()
                 return position, ahead.submit(lane.prepare, task)

@@ -1,6 +1,9 @@
 """A campaign that machines share: its parts are disjoint, complete, and merge to what one machine finds."""
 
+import json
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -10,6 +13,7 @@ from weir_autotest.campaign.tasks import Settings, UsageError, in_shard
 from weir_autotest.commands.common import shard_of
 from weir_autotest.record import campaign_record, merged
 from weir_autotest.workers.lanes import share
+from weir_reports.limits import TimeLimit
 
 OPS = ("add", "neg", "flip", "mm")
 
@@ -98,6 +102,40 @@ def test_the_longest_group_is_begun_first():
 
     share([Lane()], [1, 2, 3, 3, 3, 2], lambda result: None, together=lambda task: task)
     assert seen == [3, 3, 3, 1, 2, 2]
+
+
+def test_past_its_limit_nothing_is_begun():
+    class Lane:
+        def prepare(self, task):
+            return task
+
+        def finish(self, prepared):
+            return prepared * 10
+
+    class Three(TimeLimit):
+        left = 3
+
+        def allows(self, seconds=0.0):
+            self.left -= 1
+            return self.left >= 0
+
+    assert share([Lane()], list(range(1000)), lambda result: None, limit=Three()) == [0, 10, 20]
+    assert share([Lane()], [1, 2], lambda result: None, limit=TimeLimit(-1)) == []
+
+
+def test_with_a_limit_one_dtype_comes_after_the_other():
+    seen = []
+    settings = Settings("weir", ("float32", "int64"), ("add", "flip"), cases=1)
+    whole = run(settings, on_score=lambda score: seen.append(score.dtype), limit=TimeLimit(600))
+    assert not whole.unfinished and seen == ["float32"] * (len(seen) // 2) + ["int64"] * (len(seen) // 2)
+    assert {score.overload for score in whole.scores} == {score.overload for score in run(settings).scores}
+
+
+def test_what_there_was_no_time_for_is_no_failure(tmp_path):
+    command = [sys.executable, "-m", "weir_autotest", "run", "--ops", "add,flip", "--cases", "1", "--json", str(tmp_path / "run.json")]
+    ran = subprocess.run([*command, "--time-limit", "1"], capture_output=True, text=True)
+    made = json.loads((tmp_path / "run.json").read_text())
+    assert ran.returncode == 0 and made["unfinished"] and f"out of time: {made['unfinished']} of the rows" in ran.stderr, ran.stderr
 
 
 def test_an_interrupt_keeps_what_was_done():

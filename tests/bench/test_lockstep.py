@@ -14,6 +14,7 @@ from weir_bench.cases import all_cases, select
 from weir_bench.lockstep import Plan, Session, void_reason
 from weir_bench.table import show
 from weir_reports.console import GATE_FAILED, NOTHING_MEASURED
+from weir_reports.limits import TimeLimit
 from weir_reports.records import validate
 
 TINY = Plan(launches=1, rounds=2, block_ms=0.05)
@@ -139,3 +140,30 @@ def test_what_was_measured_before_an_interrupt_is_kept():
     seen.clear()
     with pytest.raises(KeyboardInterrupt):
         Session("torch", "torch", cases, Plan(launches=3, rounds=1, block_ms=0.05), progress).run()
+
+
+class Answers(TimeLimit):
+    """Answers what it is asked in turn, and keeps for how many seconds it was asked."""
+
+    def __init__(self, *answers):
+        self.answers, self.asked = list(answers), []
+
+    def allows(self, seconds=0.0):
+        self.asked.append(seconds)
+        return self.answers.pop(0)
+
+
+@pytest.mark.parametrize("answers, samples", [
+    # The questions: the first launch, then of each case whether it may begin and what its rounds take, then another launch.
+    ((True, True, True, True, True, False, True), [2, 2]),
+    ((True, True, True, False, True, True), [3]),
+    ((True, True, False, True, True, True, True), [3]),
+    ((True, False, False, False, False), []),
+], ids=["a launch", "a case", "a long case", "everything"])
+def test_a_limit_leaves_out(answers, samples):
+    cases, limit = select("overhead", "add 64")[:1] + select("overhead", "matmul")[:1], Answers(*answers)
+    record = Session("torch", "torch", cases, Plan(launches=3, rounds=1, block_ms=0.05), limit=limit).run()
+    validate(record)
+    assert sorted(len(entry["samples"]) for entry in record["cases"]) == samples and limit.answers == []
+    assert len(record["plan"]["cases"]) == 2, "the record says what was asked for"
+    assert limit.asked[0] == 0 < limit.asked[1] and (not samples or limit.asked[-1] > limit.asked[1] / 2), "two more launches, then one"

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from weir_dlperf import cli
+from weir_reports.limits import TimeLimit
 from weir_reports.records import validate
 
 
@@ -53,6 +54,17 @@ def test_failed_runs_are_recorded_with_their_reason(monkeypatch):
     (record,) = runner.Runner(small).run()
     assert record["status"] == "fail" and "no_such_framework" in record["reason"]
     assert record["gate"]["verdict"] == "fail"
+
+
+def test_blocks_that_would_not_end_in_the_limit_are_not_begun(in_process):
+    from weir_dlperf.plan import Plan
+
+    plan = Plan(models=("bert",), precisions=("fp32",), frameworks=("torch-eager",), preset="tiny", blocks=3, steps=1,
+                warmup=0, gate_steps=1, threads=1)
+    records = list(in_process(plan, limit=TimeLimit(-1)).run())
+    assert [record["block"] for record in records] == [0], "one block there must be"
+    assert records[0]["launch"]["planned"] == 3
+    assert len(list(in_process(plan, limit=TimeLimit(600)).run())) == 3
 
 
 def test_progress_is_a_line_per_run_where_there_is_no_terminal(in_process, monkeypatch, capsys):

@@ -63,6 +63,15 @@ def test_a_plan_that_was_cut_short_is_named(tmp_path):
     assert overview.unfinished(samples.dlperf_runs()) == [] == overview.unfinished([])
 
 
+def test_what_there_was_no_time_for_is_named():
+    campaign, bench = samples.campaign(), samples.bench()
+    short = [seal({**{key: value for key, value in campaign.items() if key != "run_id"}, "unfinished": 9}),
+             seal({**{key: value for key, value in bench.items() if key != "run_id"}, "cases": bench["cases"][:1]})]
+    rows, cases = len(campaign["scores"]), len(bench["cases"])
+    assert overview.unfinished(short) == [f"generated calls, asked of weir: 9 of {rows + 9} rows were not run", f"benchmarks: 1 of {cases} cases were timed"]
+    assert overview.unfinished([*short, campaign, bench]) == []
+
+
 def test_what_is_missing_does_not_count_as_wrong():
     found = {m.id: m.figure.value for m in metrics([conformance_figures.conformance(samples.conformance())],
                                                    [campaign_figures.campaign(samples.campaign())], {}, [])}
