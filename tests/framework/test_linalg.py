@@ -268,3 +268,38 @@ def test_residuals_of_many_equations_keep_their_digits(driver):
     truth = torch.linalg.lstsq(a.double(), b.double(), driver=driver).residuals
     got = weir.linalg.lstsq(weir.from_numpy(a.numpy()), weir.from_numpy(b.numpy()), driver=driver).residuals
     assert abs(got.item() / truth.item() - 1) < 1e-5
+
+
+def _of_rank(rank, rows, cols, dtype, seed):
+    g = torch.manual_seed(seed)
+    return torch.randn(rows, rank, dtype=dtype, generator=g) @ torch.randn(rank, cols, dtype=dtype, generator=g)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("rows, cols, rank", [(7, 4, 4), (7, 4, 2), (7, 4, 1), (5, 5, 5), (5, 5, 3), (200, 30, 30), (200, 30, 11), (4, 7, 4), (4, 7, 2), (6, 1, 1)])
+def test_lstsq_takes_the_shortest_of_the_best_answers(rows, cols, rank, dtype):
+    a, b = _of_rank(rank, rows, cols, dtype, rows), torch.randn(rows, 3, dtype=dtype, generator=torch.manual_seed(1))
+    tolerance = 2e-3 if dtype in (torch.float32, torch.complex64) else 1e-9
+    for scale in (1.0, 1e-35 if dtype.itemsize > 8 else 1e-20):  # the second is scaled by LAPACK in float32
+        assert_same(lambda t, a, b: [*t.linalg.lstsq(a, b, rcond=1e-4)[::2]], a * scale, b * scale, rtol=tolerance, atol=tolerance)
+    if rank == min(rows, cols):
+        assert_same(lambda t, a, b: [*t.linalg.lstsq(a, b, driver="gels")], a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("driver", ["gels", "gelsy"])
+def test_lstsq_of_what_cannot_be_solved_plainly(driver):
+    g = torch.manual_seed(3)
+    a, b = torch.randn(2, 6, 3, generator=g), torch.randn(2, 6, 2, generator=g)
+    for x, y in ((a, b * 0), (a * 1e-33, b), (a * 1e33, b), (a, b * 1e33)):
+        assert_same(lambda t, x, y: [t.linalg.lstsq(x, y, driver=driver)[0]], x, y, rtol=1e-3, atol=1e-3)
+    right = weir.full((6, 2), float("nan"))  # which PyTorch's LAPACK refuses
+    assert weir.linalg.lstsq(weir.tensor(a[0].tolist()), right, driver=driver)[0].isnan().all()
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(weir.linalg.LinAlgError, match="non-finite"):
+            weir.linalg.lstsq(weir.full((3, 2), bad), weir.ones(3, 1), driver=driver)
+    if driver == "gels":
+        with pytest.raises(weir.linalg.LinAlgError, match="full rank .error code: 3"):
+            weir.linalg.lstsq(weir.tensor([[1., 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]), weir.ones(4, 1), driver=driver)
+    else:
+        zero = weir.linalg.lstsq(weir.zeros(4, 2), weir.ones(4, 1), driver=driver)
+        assert zero.rank == 0 and zero.solution.tolist() == [[0.0], [0.0]]

@@ -1,6 +1,7 @@
 #include "framework/ops/linalg_qr.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -136,6 +137,93 @@ void ormqr(const OrmqrParts& op, Inputs in, Outputs out) {
   });
 }
 
+// The largest magnitude among n numbers, by their bits: these have the order of magnitudes, with infinity and NaN behind all.
+template <class R> R largest(const R* x, int64_t n) {
+  using Bits = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
+  Bits most = 0;
+  for (int64_t i = 0; i < n; i++) most = std::max(most, std::bit_cast<Bits>(x[i]) & std::numeric_limits<Bits>::max());
+  return std::bit_cast<R>(most);
+}
+template <class R> R largest(const std::complex<R>* x, int64_t n) { return largest(reinterpret_cast<const R*>(x), 2 * n); }
+
+// gels and gelsy where they scale nothing and there are as many equations as unknowns: their own steps, without their norms, which ask every
+// number by a call whether it is NaN.
+template <class T> bool is_unscaled(const Matrices& m, const T* a, const Matrices& b, const T* x) {
+  using R = Part<T>;
+  constexpr R least = 2 * std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  auto holds = [](R most) { return most > least && most < 1 / least; };
+  return m.rows >= m.cols && holds(largest(a, m.each)) && holds(largest(x, b.each));
+}
+// Q^H x of the factored m.
+template <class T> void apply_turned(const Matrices& m, const T* a, const T* tau, const Matrices& b, T* x) {
+  char side = 'L', turn = kIsComplex<T> ? 'C' : 'T';
+  int info = 0;
+  with_work<T>([&](T* work, int* length) {
+    if constexpr (kIsComplex<T>) lapack<"unmqr", T>(&side, &turn, &m.rows, &b.cols, &m.cols, a, &m.ld, tau, x, &b.ld, work, length, &info);
+    else lapack<"ormqr", T>(&side, &turn, &m.rows, &b.cols, &m.cols, a, &m.ld, tau, x, &b.ld, work, length, &info);
+  });
+}
+template <class T> int unscaled_gels(const Matrices& m, T* a, const Matrices& b, T* x) {
+  char upper = 'U', plain = 'N';
+  int info = 0;
+  std::vector<T> tau(m.cols);
+  factored<T>(m, a, tau.data());
+  apply_turned<T>(m, a, tau.data(), b, x);
+  lapack<"trtrs", T>(&upper, &plain, &plain, &m.cols, &b.cols, a, &m.ld, x, &b.ld, &info);
+  return info;
+}
+// How many leading columns of R are well conditioned: extremes of singular values are followed from column to column.
+template <class T> int rank_of(const Matrices& m, const T* r, Part<T> rcond) {
+  using R = Part<T>;
+  std::vector<T> smallest(m.cols, T(1)), greatest(m.cols, T(1));
+  R least = std::abs(r[0]), most = least;
+  if (most == 0) return 0;
+  int rank = 1;
+  for (const int to_greatest = 1, to_least = 2; rank < m.cols; rank++) {
+    const T* column = r + int64_t(rank) * m.ld;
+    R next_least = 0, next_most = 0;
+    T s[2]{}, c[2]{};
+    lapack<"laic1", T>(&to_least, &rank, smallest.data(), &least, column, column + rank, &next_least, s, c);
+    lapack<"laic1", T>(&to_greatest, &rank, greatest.data(), &most, column, column + rank, &next_most, s + 1, c + 1);
+    if (!(next_most * rcond <= next_least)) break;
+    for (int i = 0; i < rank; i++) smallest[i] *= s[0], greatest[i] *= s[1];
+    smallest[rank] = c[0], greatest[rank] = c[1], least = next_least, most = next_most;
+  }
+  return rank;
+}
+// The rank; x becomes the shortest of the best answers.
+template <class T> int unscaled_gelsy(const Matrices& m, T* a, const Matrices& b, T* x, Part<T> rcond) {
+  std::vector<int> order(m.cols, 0);
+  std::vector<T> tau(m.cols), free(m.cols), line(m.cols);
+  std::vector<Part<T>> reals(kIsComplex<T> ? 2 * m.cols : 0);
+  int info = 0;
+  with_work<T>([&](T* work, int* length) {
+    if constexpr (kIsComplex<T>) lapack<"geqp3", T>(&m.rows, &m.cols, a, &m.ld, order.data(), tau.data(), work, length, reals.data(), &info);
+    else lapack<"geqp3", T>(&m.rows, &m.cols, a, &m.ld, order.data(), tau.data(), work, length, &info);
+  });
+  const int rank = rank_of<T>(m, a, rcond), rest = m.cols - rank;
+  if (rank == 0) return std::fill_n(x, b.each, T(0)), 0;
+  if (rest)
+    with_work<T>([&](T* work, int* length) { lapack<"tzrzf", T>(&rank, &m.cols, a, &m.ld, free.data(), work, length, &info); });
+  apply_turned<T>(m, a, tau.data(), b, x);
+  char side = 'L', upper = 'U', plain = 'N', turn = kIsComplex<T> ? 'C' : 'T';
+  const T one(1);
+  lapack<"trsm", T>(&side, &upper, &plain, &plain, &rank, &b.cols, &one, a, &m.ld, x, &b.ld);
+  if (rest) {
+    for (int j = 0; j < b.cols; j++) std::fill_n(x + int64_t(j) * b.ld + rank, rest, T(0));
+    with_work<T>([&](T* work, int* length) {
+      if constexpr (kIsComplex<T>) lapack<"unmrz", T>(&side, &turn, &m.cols, &b.cols, &rank, &rest, a, &m.ld, free.data(), x, &b.ld, work, length, &info);
+      else lapack<"ormrz", T>(&side, &turn, &m.cols, &b.cols, &rank, &rest, a, &m.ld, free.data(), x, &b.ld, work, length, &info);
+    });
+  }
+  for (int j = 0; j < b.cols; j++) {
+    T* column = x + int64_t(j) * b.ld;
+    for (int i = 0; i < m.cols; i++) line[order[i] - 1] = column[i];
+    std::copy_n(line.data(), m.cols, column);
+  }
+  return rank;
+}
+
 // One system by `driver`: B becomes X, with what is left over below it. Returns LAPACK's info.
 template <class T> int least_squares(std::string_view driver, const Matrices& m, T* a, const Matrices& b, T* x, Part<T> rcond, int* rank, Part<T>* s) {
   using R = Part<T>;
@@ -143,9 +231,11 @@ template <class T> int least_squares(std::string_view driver, const Matrices& m,
   const int k = std::min(m.rows, m.cols);
   std::vector<R> reals(kIsComplex<T> ? std::max(2 * m.cols, 5 * k) : 0);
   if (driver == "gels") {
+    if (is_unscaled<T>(m, a, b, x)) return unscaled_gels<T>(m, a, b, x);
     char turn = 'N';
     with_work<T>([&](T* work, int* length) { lapack<"gels", T>(&turn, &m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, work, length, &info); });
   } else if (driver == "gelsy") {
+    if (is_unscaled<T>(m, a, b, x)) return *rank = unscaled_gelsy<T>(m, a, b, x, rcond), 0;
     std::vector<int> order(m.cols, 0);
     with_work<T>([&](T* work, int* length) {
       if constexpr (kIsComplex<T>)
@@ -188,11 +278,9 @@ void lstsq(const LstsqParts& op, Inputs in, Outputs out) {
   const bool ranked = !(op.driver == "gels"), valued = op.driver == "gelsd" || op.driver == "gelss";
   visit_lapack_dtype("linalg.lstsq", A.dtype(), [&]<class T>(TypeTag<T>) {
     using R = Part<T>;
-    std::fill_n(whole.data<T>(), whole.numel(), T(0));
+    if (rows < n) std::fill_n(whole.data<T>(), whole.numel(), T(0));
     run_copy(B, head);
-    for (int64_t i = 0; i < copy.numel(); i++)
-      check<LinAlgError>(std::isfinite(std::real(copy.data<T>()[i])) && std::isfinite(std::imag(copy.data<T>()[i])),
-                         "torch.linalg.lstsq: the input matrix contains non-finite values");
+    check<LinAlgError>(std::isfinite(largest(copy.data<T>(), copy.numel())), "torch.linalg.lstsq: the input matrix contains non-finite values");
     out[2] = ranked ? empty(batch, DType::int64) : empty(Dims{0}, DType::int64);
     out[3] = empty(valued ? sized(k) : Dims{0}, dtype_of<R>());
     if (valued) std::fill_n(out[3].data<R>(), out[3].numel(), R(0));
