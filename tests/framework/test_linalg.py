@@ -286,6 +286,24 @@ def test_lstsq_takes_the_shortest_of_the_best_answers(rows, cols, rank, dtype):
         assert_same(lambda t, a, b: [*t.linalg.lstsq(a, b, driver="gels")], a, b, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("rows, cols, rank", [(300, 5, 5), (300, 5, 2), (64, 32, 32), (2000, 1, 1), (40, 30, 30)])
+def test_tall_matrices_are_decomposed_as_their_triangles(rows, cols, rank, dtype):
+    a, b = _of_rank(rank, rows, cols, dtype, rows), torch.randn(rows, 2, dtype=dtype, generator=torch.manual_seed(2))
+    tolerance = 2e-3 if dtype in (torch.float32, torch.complex64) else 1e-9
+    for x in (a, a * (1e-35 if dtype.itemsize > 8 else 1e-20), a.mT.contiguous().mT, a.expand(2, rows, cols)):
+        def parts(t, x):
+            u, s, vh = t.linalg.svd(x, full_matrices=False)
+            return [s, (u * s.unsqueeze(-2)) @ vh, u.mH @ u, t.linalg.svdvals(x), t.linalg.matrix_rank(x, rtol=1e-4)]
+        assert_same(parts, x, rtol=tolerance, atol=tolerance, strides=False)
+    for driver in ("gelsd", "gelss"):
+        assert_same(lambda t, a, b: [*t.linalg.lstsq(a, b, rcond=1e-4, driver=driver)], a, b, rtol=tolerance, atol=tolerance)
+    assert_same(lambda t, a: t.linalg.pinv(a, rtol=1e-4), a, rtol=tolerance, atol=tolerance)
+    weir_a = weir.from_numpy(a.numpy())
+    weir_a[rows // 2, 0] = float("inf")
+    assert weir.linalg.svdvals(weir_a).isnan().all()
+
+
 @pytest.mark.parametrize("driver", ["gels", "gelsy"])
 def test_lstsq_of_what_cannot_be_solved_plainly(driver):
     g = torch.manual_seed(3)

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/ops/linalg.h"
 
@@ -142,6 +143,15 @@ template <class F> void each_matrix(int64_t batch, double cost, F&& f) {
 
 /// What a routine asks for as scratch memory: the first number of its answer to a query.
 template <class T> int work_size(T answer) { return std::max(1, int(std::real(answer))); }
+/// run(work, length) twice: once to ask for the length.
+template <class T, class F> void with_work(F&& run) {
+  int query = -1;
+  T size{};
+  run(&size, &query);
+  int length = work_size(size);
+  Scratch<T> work(length);
+  run(work.data(), &length);
+}
 
 }  // namespace WEIR_ISA
 }  // namespace weir

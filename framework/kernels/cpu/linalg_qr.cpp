@@ -1,14 +1,13 @@
 #include "framework/ops/linalg_qr.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/reflectors.h"
 #include "framework/kernels/cpu/small_matrix.h"
+#include "framework/kernels/cpu/tall.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -16,21 +15,6 @@ namespace {
 
 double cube(const Matrices& m) { return 2.0 * double(m.each) * std::min(m.rows, m.cols); }
 
-// run(work, length) twice: once to ask for the length.
-template <class T, class F> void with_work(F&& run) {
-  int query = -1;
-  T size{};
-  run(&size, &query);
-  int length = work_size(size);
-  Scratch<T> work(length);
-  run(work.data(), &length);
-}
-
-template <class T> void factored(const Matrices& m, T* a, T* tau) {
-  if (m.each == 0) return;
-  int info = 0;
-  with_work<T>([&](T* work, int* length) { lapack<"geqrf", T>(&m.rows, &m.cols, a, &m.ld, tau, work, length, &info); });
-}
 // The first `cols` columns of the product of `count` reflectors, over them.
 template <class T> void generated(int rows, int cols, int count, T* a, int ld, const T* tau) {
   if (rows == 0 || cols == 0) return;
@@ -137,38 +121,17 @@ void ormqr(const OrmqrParts& op, Inputs in, Outputs out) {
   });
 }
 
-// The largest magnitude among n numbers, by their bits: these have the order of magnitudes, with infinity and NaN behind all.
-template <class R> R largest(const R* x, int64_t n) {
-  using Bits = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
-  Bits most = 0;
-  for (int64_t i = 0; i < n; i++) most = std::max(most, std::bit_cast<Bits>(x[i]) & std::numeric_limits<Bits>::max());
-  return std::bit_cast<R>(most);
-}
-template <class R> R largest(const std::complex<R>* x, int64_t n) { return largest(reinterpret_cast<const R*>(x), 2 * n); }
-
 // gels and gelsy where they scale nothing and there are as many equations as unknowns: their own steps, without their norms, which ask every
 // number by a call whether it is NaN.
-template <class T> bool is_unscaled(const Matrices& m, const T* a, const Matrices& b, const T* x) {
-  using R = Part<T>;
-  constexpr R least = 2 * std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-  auto holds = [](R most) { return most > least && most < 1 / least; };
-  return m.rows >= m.cols && holds(largest(a, m.each)) && holds(largest(x, b.each));
+template <class T> bool is_plain(const Matrices& m, const T* a, const Matrices& b, const T* x) {
+  return m.rows >= m.cols && needs_no_scale(a, m.each) && needs_no_scale(x, b.each);
 }
-// Q^H x of the factored m.
-template <class T> void apply_turned(const Matrices& m, const T* a, const T* tau, const Matrices& b, T* x) {
-  char side = 'L', turn = kIsComplex<T> ? 'C' : 'T';
-  int info = 0;
-  with_work<T>([&](T* work, int* length) {
-    if constexpr (kIsComplex<T>) lapack<"unmqr", T>(&side, &turn, &m.rows, &b.cols, &m.cols, a, &m.ld, tau, x, &b.ld, work, length, &info);
-    else lapack<"ormqr", T>(&side, &turn, &m.rows, &b.cols, &m.cols, a, &m.ld, tau, x, &b.ld, work, length, &info);
-  });
-}
-template <class T> int unscaled_gels(const Matrices& m, T* a, const Matrices& b, T* x) {
+template <class T> int plain_gels(const Matrices& m, T* a, const Matrices& b, T* x) {
   char upper = 'U', plain = 'N';
   int info = 0;
   std::vector<T> tau(m.cols);
   factored<T>(m, a, tau.data());
-  apply_turned<T>(m, a, tau.data(), b, x);
+  apply<T>(true, m, a, tau.data(), b, x);
   lapack<"trtrs", T>(&upper, &plain, &plain, &m.cols, &b.cols, a, &m.ld, x, &b.ld, &info);
   return info;
 }
@@ -192,7 +155,7 @@ template <class T> int rank_of(const Matrices& m, const T* r, Part<T> rcond) {
   return rank;
 }
 // The rank; x becomes the shortest of the best answers.
-template <class T> int unscaled_gelsy(const Matrices& m, T* a, const Matrices& b, T* x, Part<T> rcond) {
+template <class T> int plain_gelsy(const Matrices& m, T* a, const Matrices& b, T* x, Part<T> rcond) {
   std::vector<int> order(m.cols, 0);
   std::vector<T> tau(m.cols), free(m.cols), line(m.cols);
   std::vector<Part<T>> reals(kIsComplex<T> ? 2 * m.cols : 0);
@@ -205,7 +168,7 @@ template <class T> int unscaled_gelsy(const Matrices& m, T* a, const Matrices& b
   if (rank == 0) return std::fill_n(x, b.each, T(0)), 0;
   if (rest)
     with_work<T>([&](T* work, int* length) { lapack<"tzrzf", T>(&rank, &m.cols, a, &m.ld, free.data(), work, length, &info); });
-  apply_turned<T>(m, a, tau.data(), b, x);
+  apply<T>(true, m, a, tau.data(), b, x);
   char side = 'L', upper = 'U', plain = 'N', turn = kIsComplex<T> ? 'C' : 'T';
   const T one(1);
   lapack<"trsm", T>(&side, &upper, &plain, &plain, &rank, &b.cols, &one, a, &m.ld, x, &b.ld);
@@ -231,17 +194,23 @@ template <class T> int least_squares(std::string_view driver, const Matrices& m,
   const int k = std::min(m.rows, m.cols);
   std::vector<R> reals(kIsComplex<T> ? std::max(2 * m.cols, 5 * k) : 0);
   if (driver == "gels") {
-    if (is_unscaled<T>(m, a, b, x)) return unscaled_gels<T>(m, a, b, x);
+    if (is_plain<T>(m, a, b, x)) return plain_gels<T>(m, a, b, x);
     char turn = 'N';
     with_work<T>([&](T* work, int* length) { lapack<"gels", T>(&turn, &m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, work, length, &info); });
   } else if (driver == "gelsy") {
-    if (is_unscaled<T>(m, a, b, x)) return *rank = unscaled_gelsy<T>(m, a, b, x, rcond), 0;
+    if (is_plain<T>(m, a, b, x)) return *rank = plain_gelsy<T>(m, a, b, x, rcond), 0;
     std::vector<int> order(m.cols, 0);
     with_work<T>([&](T* work, int* length) {
       if constexpr (kIsComplex<T>)
         lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, reals.data(), &info);
       else lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, &info);
     });
+  } else if (m.rows >= 2 * m.cols && is_plain<T>(m, a, b, x)) {
+    std::vector<T> tau(k);
+    factored<T>(m, a, tau.data());
+    apply<T>(true, m, a, tau.data(), b, x);
+    Scratch<T> r = upper_of<T>(m, a);
+    return least_squares<T>(driver, square_of(m), r.data(), b, x, rcond, rank, s);
   } else if (driver == "gelss") {
     with_work<T>([&](T* work, int* length) {
       if constexpr (kIsComplex<T>)

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/small_matrix.h"
+#include "framework/kernels/cpu/tall.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -158,10 +158,28 @@ void general(const Tensor& A, const Tensor& values, const Tensor* vectors) {
 void eig(const Eig&, Inputs in, Outputs out) { general(in[0], out[0], &out[1]); }
 void eig_values(const EigValues&, Inputs in, Outputs out) { general(in[0], out[0], nullptr); }
 
+template <class T> int singular(const Matrices& m, char job, T* a, Part<T>* s, T* u, T* vh);
+constexpr int64_t kTall = 1024;  // numbers from which on a triangle pays
+// Those of R, turned by Q: gesdd would do the same after a norm that asks every number by a call whether it is NaN.
+template <class T> int tall_singular(const Matrices& m, char job, T* a, Part<T>* s, T* u, T* vh) {
+  const int n = m.cols;
+  std::vector<T> tau(n);
+  factored<T>(m, a, tau.data());
+  Scratch<T> r = upper_of<T>(m, a), turns(job == 'N' ? 1 : size_t(n) * n);
+  const int info = singular<T>(square_of(m), job, r.data(), s, turns.data(), vh);
+  if (job == 'N' || info) return info;
+  for (int j = 0; j < n; j++) {
+    std::copy_n(turns.data() + int64_t(j) * n, n, u + int64_t(j) * m.ld);
+    std::fill_n(u + int64_t(j) * m.ld + n, m.rows - n, T(0));
+  }
+  apply<T>(false, m, a, tau.data(), m, u);
+  return 0;
+}
 // job: 'A' for squares, 'S' for the first columns and rows, 'N' for values only.
 template <class T> int singular(const Matrices& m, char job, T* a, Part<T>* s, T* u, T* vh) {
   const int k = std::min(m.rows, m.cols), large = std::max(m.rows, m.cols);
   if (k == 0) return 0;
+  if (job != 'A' && m.rows >= 2 * m.cols && m.each >= kTall && needs_no_scale(a, m.each)) return tall_singular<T>(m, job, a, s, u, vh);
   int ldu = m.ld, ldv = std::max(job == 'A' ? m.cols : k, 1), info = 0, query = -1;
   T size{};
   std::vector<int> wholes(8 * size_t(k));
