@@ -58,11 +58,12 @@ template <class F> bool for_panels(const Tensor& y, int64_t dim, bool direct, F&
   return true;
 }
 // Short dense lines, a panel of them turned at a time: `f(the inputs, the result, columns)`, each as n rows of kPanel numbers.
-constexpr int64_t kShortLine = 24;
-template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[N], int64_t dim, const Tensor& y, F&& f) {
+// Below how many numbers that pays: forward, where a line by itself has two sums of few vectors and a logarithm, and backward.
+constexpr int64_t kShortLine = 64, kShortGradient = 25;
+template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[N], int64_t dim, const Tensor& y, int64_t limit, F&& f) {
   const Axis axis(y.sizes(), dim, "softmax");
   const int64_t n = axis.n;
-  if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
+  if (axis.inner != 1 || n >= limit || axis.outer < 8 || y.numel() == 0) return false;
   const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
   const bool direct = y.dtype() == dtype_of<T>();
   using Item = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -139,7 +140,7 @@ template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim,
   auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { forward_panel<T, kLog>(in[0], out, columns, n, kPanel); };
   return for_panels(y, dim, x.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>(), [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
     forward_panel<T, kLog>(x.data<T>() + at, y.data<T>() + at, columns, n, stride);
-  }) || for_turned_panels<T>({x}, dim, y, panel) || for_converted_panels<T>({x}, dim, y, panel);
+  }) || for_turned_panels<T>({x}, dim, y, kShortLine + (x.dtype() != dtype_of<T>()), panel) || for_converted_panels<T>({x}, dim, y, panel);
 }
 
 // A register of the first n numbers at p, which are stored as S and computed with as T, and back.
@@ -191,7 +192,7 @@ template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tens
 #endif
   }
   auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { backward_panel<T, kLog, T>(in[0], in[1], out, columns, n, kPanel); };
-  return for_turned_panels<T>({dy, y}, dim, dx, panel) || for_converted_panels<T>({dy, y}, dim, dx, panel);
+  return for_turned_panels<T>({dy, y}, dim, dx, kShortGradient, panel) || for_converted_panels<T>({dy, y}, dim, dx, panel);
 }
 
 template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const Tensor& y) {
