@@ -141,9 +141,18 @@ inline F32 log_of(F32 e, F32 f) {
 struct Base {
   float two, rest_of_two, e, rest_of_e;
 };
+/// What the product of `a` and a number of up to 12 digits is rounded by.
+inline F32 rest_of_product(F32 a, F32 b, F32 product) {
+#ifdef __FMA__
+  return fma(a, b, -product);
+#else
+  const F32 leading = of_bits(I32(bits(a).v & ~0xfff));
+  return (leading * b - product) + (a - leading) * b;
+#endif
+}
 template <Base b> F32 log_to(F32 e, F32 f) {
   const F32 whole = e * F32(b.two), part = f * F32(b.e), sum = whole + part;
-  const F32 lost = (part - (sum - whole)) + fma(f, F32(b.e), -part);
+  const F32 lost = (part - (sum - whole)) + rest_of_product(f, F32(b.e), part);
   const F32 rest = fma(e, F32(b.rest_of_two), fma(f, F32(b.rest_of_e), fma(f * f, F32(-0.5f), log_tail(f)) * F32(b.e + b.rest_of_e)));
   return sum + (lost + rest);
 }
@@ -180,6 +189,9 @@ template <std::integral T> bool any(Mask<T> m) {
 
 }  // namespace lanes
 using lanes::any, lanes::fma;
+#ifndef __FMA__
+inline Vec<float> one_less_square(Vec<float> x) { return (Vec<float>(1) - x) * (Vec<float>(1) + x); }  // one factor is exact where little is left
+#endif
 
 inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
 inline Vec<float> exp2(Vec<float> x) {

@@ -240,7 +240,8 @@ def test_the_gradient_of_a_sign_has_the_digits_that_pytorch_leaves_it():
     want, = torch.autograd.grad(torch.sgn(x.requires_grad_()), x, sent)
     ours = to_weir(x).requires_grad_()
     got, = weir.autograd.grad(weir.sgn(ours), ours, to_weir(sent))
-    assert_close(weir.view_as_real(got), torch.view_as_real(want), 1e-14, 0.0)
+    # What a difference of two products leaves where nothing is fused is another number, as PyTorch's would be.
+    assert_close(weir.view_as_real(got), torch.view_as_real(want), 1e-14, 1e-19 if weir._C.cpu_capability == "baseline" else 0.0)
 
 
 EXTREMES = [0j, 1 + 1e-200j, 1e-200 + 1e-200j, 1e200 + 3j, -1e200 - 1e180j, 2 + 0j, complex(-2, -0.0), 0.5 - 1e-20j, 0.3 + 0.4j, complex("inf+1j"), complex("-1.5+infj"), 1 - 1e-17j]

@@ -151,3 +151,30 @@ def test_datasets(F):
     assert [x[0].item() for x in F.utils.data.Subset(data, [3, 1])] == [3, 1]
     with pytest.raises(AssertionError):
         F.utils.data.TensorDataset(F.zeros(2), F.zeros(3))
+
+
+class _Loader:
+    """What a loader's iterators ask for: libraries (fastai) hand them such a stand-in, which has no batch sampler."""
+
+    _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
+    _index_sampler, generator, prefetch_factor, multiprocessing_context = range(10**9), None, 2, None
+    pin_memory, timeout, persistent_workers, pin_memory_device, worker_init_fn = False, 0, False, "", None
+
+    def __init__(self, module, workers):
+        self.dataset, self.num_workers, self._dataset_kind = self, workers, module._DatasetKind.Iterable
+
+    def collate_fn(self, batch):
+        return batch
+
+    def _get_shared_seed(self):
+        return None
+
+    def __iter__(self):
+        return iter(["one", "two"])
+
+
+@pytest.mark.parametrize("t", [torch, weir], ids=["torch", "weir"])
+def test_iterators_take_what_looks_like_a_loader(t):
+    module = t.utils.data.dataloader
+    assert list(module._SingleProcessDataLoaderIter(_Loader(module, 0))) == ["one", "two"]
+    assert list(module._MultiProcessingDataLoaderIter(_Loader(module, 1))) == ["one", "two"]

@@ -237,7 +237,7 @@ class Fetcher:
 
     def __init__(self, loader):
         self._dataset, self._collate = loader.dataset, loader.collate_fn
-        self._batched, self._drop_last = loader.batch_sampler is not None, loader.drop_last
+        self._batched, self._drop_last = loader._auto_collation, loader.drop_last
         self.streams = loader._dataset_kind == _DatasetKind.Iterable
         self._stream = iter(loader.dataset) if self.streams else None
 
