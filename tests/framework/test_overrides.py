@@ -265,3 +265,22 @@ def test_methods_of_classes_that_do_not_go_together():
                 call()
             words.append(str(refused.value))
     assert words[:3] == words[3:]
+
+
+SET_BY_A_PROGRAM = """
+import torch
+torch.as_subclass = torch.Tensor.as_subclass  # as fastai does
+
+
+class Own(torch.Tensor):
+    def clone(self):
+        return torch.as_subclass(self, torch.Tensor).clone().as_subclass(type(self))
+
+
+print(type(torch.ones(2).as_subclass(Own).clone()).__name__, type(torch.as_subclass(torch.ones(2).as_subclass(Own), torch.Tensor)).__name__)
+"""
+
+
+def test_a_method_set_as_a_function_asks_for_no_rule():
+    done = subprocess.run([sys.executable, "-c", SET_BY_A_PROGRAM.replace("import torch\n", "import weir as torch\n")], capture_output=True, text=True)
+    assert done.stdout == "Own Tensor\n", done.stderr[-2000:]

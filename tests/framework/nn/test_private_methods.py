@@ -146,3 +146,16 @@ def test_a_hook_of_the_older_kind_sees_the_last_node_and_says_what_it_misses(nam
 def test_a_hook_of_the_older_kind_changes_the_gradient():
     results = [_seen(t, t.nn.ReLU(), [t.ones(2, requires_grad=True)], lambda y: y.sum().backward(), lambda grads: tuple(g * 3 for g in grads)) for t in (weir, torch)]
     assert results[0] == results[1] and results[0][2] == [[3.0, 3.0]]
+
+
+@pytest.mark.parametrize("name", sorted(n for n in torch.nn.modules.__all__ if isinstance(getattr(torch.nn, n), type)))
+def test_modules_have_the_bases_that_programs_ask_for(name):
+    """Counters of FLOPs and converters keep tables by base classes (thop: nn.modules.padding._ReflectionPadNd)."""
+    theirs, ours = getattr(torch.nn, name), getattr(weir.nn, name)
+    bases = [base for base in theirs.__mro__ if base.__module__.startswith("torch.nn")]
+    assert {base.__name__ for base in bases} <= {base.__name__ for base in ours.__mro__}
+    for base in bases:
+        module = weir.nn.modules
+        for part in base.__module__.split(".")[3:]:
+            module = getattr(module, part)
+        assert issubclass(ours, getattr(module, base.__name__)), base

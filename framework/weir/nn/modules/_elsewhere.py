@@ -1,7 +1,7 @@
 """Names under the module in which PyTorch keeps them, where weir keeps them in another."""
 import importlib
 
-_PLACES = ("weir.nn", "weir.nn.modules.utils", "weir.nn.common_types", "weir.nn.modules._private")
+_PLACES = ("weir.nn", "weir.nn.modules.utils", "weir.nn.common_types", "weir.nn.modules._private", "weir.nn.modules.lazy", "weir.nn.modules.attention")
 
 
 def elsewhere(module):

@@ -94,7 +94,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.in_features = input.shape[-1]
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution whose in_channels are those of the first input."""
 
     def _setup(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype,
@@ -125,7 +125,7 @@ class _LazyConv(LazyModuleMixin):
         self.reset_parameters()
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNormBase(LazyModuleMixin):
     """A norm whose num_features are the channels of the first input."""
 
     def __init__(self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
@@ -167,7 +167,7 @@ def _lazy_conv(plain):
                      device=None, dtype=None):
             super(made, self).__init__(0, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device,
                                        dtype)
-    made = type(f"Lazy{plain.__name__}", (_LazyConv, plain), {
+    made = type(f"Lazy{plain.__name__}", (_LazyConvXdMixin, plain), {
         "__init__": __init__, "cls_to_become": plain, "__module__": __name__,
         "__doc__": f"{plain.__name__} whose in_channels are those of the first input."})
     return made
@@ -176,7 +176,7 @@ def _lazy_conv(plain):
 def _lazy_norm(plain):
     """Beside the plain class, as in PyTorch, not below it."""
     own = {name: value for name, value in vars(plain).items() if not name.startswith("__")}
-    return type(f"Lazy{plain.__name__}", (_LazyNorm, *plain.__bases__), {
+    return type(f"Lazy{plain.__name__}", (_LazyNormBase, *plain.__bases__), {
         **own, "cls_to_become": plain, "__module__": __name__, "__doc__": f"{plain.__name__} whose num_features are the first input's."})
 
 

@@ -30,6 +30,24 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
+class _ReflectionPadNd(_Pad):
+    """Mirrors at the edges."""
+
+    _mode = "reflect"
+
+
+class _ReplicationPadNd(_Pad):
+    """Repeats the edges."""
+
+    _mode = "replicate"
+
+
+class _CircularPadNd(_Pad):
+    """Goes on at the other end."""
+
+    _mode = "circular"
+
+
 class _ConstantPadNd(_Pad):
     """Pads with a given value."""
 
@@ -50,17 +68,16 @@ class _ZeroPad:
     extra_repr = _Pad.extra_repr
 
 
-def _make(name, bases, rank, mode):
-    doc = f"Pads the last {rank} axes by (before, after) pairs from the last one on; mode {mode}."
-    return type(name, bases, {"_rank": rank, "_mode": mode, "__doc__": doc, "__module__": __name__})
+def _make(name, bases, rank):
+    doc = f"Pads the last {rank} axes by (before, after) pairs from the last one on; mode {bases[-1]._mode}."
+    return type(name, bases, {"_rank": rank, "__doc__": doc, "__module__": __name__})
 
 
 for _rank in (1, 2, 3):
-    for _word, _base, _mode in (("Constant", _ConstantPadNd, "constant"), ("Reflection", _Pad, "reflect"),
-                                ("Replication", _Pad, "replicate"), ("Circular", _Pad, "circular")):
-        _name = f"{_word}Pad{_rank}d"
-        globals()[_name] = _make(_name, (_base,), _rank, _mode)
-    globals()[f"ZeroPad{_rank}d"] = _make(f"ZeroPad{_rank}d", (_ZeroPad, globals()[f"ConstantPad{_rank}d"]), _rank, "constant")
+    for _base in (_ConstantPadNd, _ReflectionPadNd, _ReplicationPadNd, _CircularPadNd):
+        _name = _base.__name__[1:].replace("N", str(_rank))
+        globals()[_name] = _make(_name, (_base,), _rank)
+    globals()[f"ZeroPad{_rank}d"] = _make(f"ZeroPad{_rank}d", (_ZeroPad, globals()[f"ConstantPad{_rank}d"]), _rank)
 
 
 def __getattr__(name):

@@ -45,7 +45,7 @@ class MaxPool3d(_MaxPoolNd):
     _function = "max_pool3d"
 
 
-class _MaxUnpool(Fields):
+class _MaxUnpoolNd(Fields):
     """Puts values back where the max pool found them."""
 
     _shown = ("kernel_size", "stride", "padding")
@@ -62,28 +62,32 @@ class _MaxUnpool(Fields):
         return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """Inverse of MaxPool1d, zeros elsewhere."""
 
     _function, _rank = "max_unpool1d", 1
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Inverse of MaxPool2d, zeros elsewhere."""
 
     _function, _rank = "max_unpool2d", 2
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Inverse of MaxPool3d, zeros elsewhere."""
 
     _function, _rank = "max_unpool3d", 3
 
 
-class AvgPool1d(Fields):
-    """Means over windows of the last axis."""
+class _AvgPoolNd(Fields):
+    """Means over windows."""
 
     _shown = ("kernel_size", "stride", "padding")
+
+
+class AvgPool1d(_AvgPoolNd):
+    """Means over windows of the last axis."""
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True):
         super().__init__()
@@ -96,10 +100,8 @@ class AvgPool1d(Fields):
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
-class _AvgPool(Fields):
+class _AvgPool(_AvgPoolNd):
     """Means over windows of several axes."""
-
-    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override=None):
@@ -165,7 +167,7 @@ class _Adaptive(Fields):
     _function = None
 
 
-class _AdaptiveAvg(_Adaptive):
+class _AdaptiveAvgPoolNd(_Adaptive):
     def __init__(self, output_size):
         super().__init__()
         self.output_size = output_size
@@ -174,7 +176,7 @@ class _AdaptiveAvg(_Adaptive):
         return getattr(F, self._function)(input, self.output_size)
 
 
-class _AdaptiveMax(_Adaptive):
+class _AdaptiveMaxPoolNd(_Adaptive):
     def __init__(self, output_size, return_indices: bool = False):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
@@ -183,37 +185,37 @@ class _AdaptiveMax(_Adaptive):
         return getattr(F, self._function)(input, self.output_size, self.return_indices)
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvg):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Means pooled to a length."""
 
     _function = "adaptive_avg_pool1d"
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvg):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Means pooled to (H, W)."""
 
     _function = "adaptive_avg_pool2d"
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvg):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Means pooled to (D, H, W)."""
 
     _function = "adaptive_avg_pool3d"
 
 
-class AdaptiveMaxPool1d(_AdaptiveMax):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima pooled to a length."""
 
     _function = "adaptive_max_pool1d"
 
 
-class AdaptiveMaxPool2d(_AdaptiveMax):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima pooled to (H, W)."""
 
     _function = "adaptive_max_pool2d"
 
 
-class AdaptiveMaxPool3d(_AdaptiveMax):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima pooled to (D, H, W)."""
 
     _function = "adaptive_max_pool3d"
