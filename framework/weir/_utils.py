@@ -30,6 +30,21 @@ def _unflatten_dense_tensors(flat, tensors):
     return tuple(part.view_as(t) for part, t in zip(flat.split([t.numel() for t in tensors]), tensors))
 
 
+def _take_tensors(tensors, size_limit):
+    """Yields lists of tensors of one type, in their order, of `size_limit` bytes at most where more than one is in a list."""
+    waiting = {}
+    for tensor in tensors:
+        parts = (tensor._indices(), tensor._values()) if tensor.is_sparse else (tensor,)
+        size = sum(part.numel() * part.element_size() for part in parts)
+        kind = tensor.type()
+        taken, bytes_ = waiting.get(kind, ([], 0))
+        if bytes_ and bytes_ + size > size_limit:
+            yield taken
+            taken, bytes_ = [], 0
+        waiting[kind] = [*taken, tensor], bytes_ + size
+    yield from (taken for taken, _ in waiting.values() if taken)
+
+
 def _rebuild_tensor(storage, storage_offset, size, stride):
     """A tensor over a storage."""
     return storage._flat.view(getattr(storage, "dtype", weir.uint8)).as_strided(size, stride, storage_offset)

@@ -1,40 +1,38 @@
 """The version of PyTorch's API that this package answers for, and the string type that compares it."""
-import functools
+import operator
 import re
 
 #: The API level followed here. The build of weir itself is `weir.__version__` outside of `as_torch`.
 API_VERSION = "2.13.0+weir"
 
 
-@functools.total_ordering
 class TorchVersion(str):
-    """A version string that compares by its numbers with strings, tuples and packaging's Version objects.
+    """A version string that compares by its numbers with strings, tuples and packaging's Version objects, and as text with strings that
+    name no version, as those of other frameworks ("parrots").
 
     Source: torch.torch_version.TorchVersion.
     """
 
-    def __lt__(self, other):
-        return _key(self) < _key(other)
+    __hash__ = str.__hash__
 
-    def __eq__(self, other):
-        return _key(self) == _key(other) if isinstance(other, (str, tuple, list)) else NotImplemented
 
-    def __hash__(self):
-        return str.__hash__(self)
+def _comparison(name):
+    def compare(self, other):
+        try:
+            return getattr(operator, name)(_key(self), _key(other))
+        except ValueError:
+            return getattr(str, name)(self, other)
+    return compare
 
-    # total_ordering leaves alone what str already defines
-    def __le__(self, other):
-        return _key(self) <= _key(other)
 
-    def __gt__(self, other):
-        return _key(self) > _key(other)
-
-    def __ge__(self, other):
-        return _key(self) >= _key(other)
+for _name in ("__lt__", "__le__", "__eq__", "__gt__", "__ge__"):
+    setattr(TorchVersion, _name, _comparison(_name))
 
 
 def _key(version):
     """(numbers, is it a release, the stage's number, local part), in the order of PEP 440 for the forms in use."""
+    if isinstance(version, (int, float)) or version is None:
+        raise ValueError(f"Invalid version: {version!r}")
     text = ".".join(map(str, version)) if isinstance(version, (tuple, list)) else str(version)
     public, _, local = text.partition("+")
     match = re.match(r"v?(\d+(?:\.\d+)*)[._-]?(a|b|rc|dev|post)?[a-z]*[._-]?(\d*)", public)

@@ -1,5 +1,6 @@
 """`python -m weir` and `as_torch`: programs run as they would under Python, with weir for torch."""
 
+import operator
 import os
 import subprocess
 import sys
@@ -91,3 +92,14 @@ def test_scope_restores_what_was():
 def test_version_compares(other, less):
     from weir.torch_version import TorchVersion
     assert (TorchVersion("2.13.0+weir") < other) is less
+
+
+def test_a_version_compares_as_text_with_what_is_none():
+    from torch.torch_version import TorchVersion as Theirs
+    from weir.torch_version import TorchVersion as Ours
+    for other in ("parrots", "x.y", "2.13.0", "2.13", "2.2", (2, 13), [1, 9]):  # mmengine asks whether it runs on "parrots"
+        for compare in (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge):
+            assert compare(Ours("2.13.0"), other) == compare(Theirs("2.13.0"), other), (compare, other)
+    for version in (Ours("2.13.0"), Theirs("2.13.0")):
+        with pytest.raises(TypeError):
+            version < 2.1

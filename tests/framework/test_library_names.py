@@ -274,3 +274,13 @@ def test_parts_of_traced_modules_are_copied_by_their_names():
     _copy_attr(source, target, "0.0.bias")
     assert target.get_submodule("0.0").bias is source[0][0].bias
     assert [name for name, _ in _CodeOnlyModule(dict(source.__dict__)).named_parameters()] == ["0.0.weight", "0.0.bias"]
+
+
+@pytest.mark.parametrize("size", [1, 20, 28, 500])
+def test_tensors_of_one_type_are_taken_together(size):
+    """As mmengine's gradients are, for one message each."""
+    found = []
+    for t in (torch, weir):
+        tensors = [t.ones(3), t.ones(5).int(), t.ones(4), t.ones(100), t.ones(2), t.ones(2).int(), t.eye(3).to_sparse(), t.zeros(0)]
+        found.append([[(tuple(x.shape), x.type().replace("weir", "torch")) for x in taken] for taken in t._utils._take_tensors(tensors, size)])
+    assert found[0] == found[1]

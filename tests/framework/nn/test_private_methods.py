@@ -159,3 +159,12 @@ def test_modules_have_the_bases_that_programs_ask_for(name):
         for part in base.__module__.split(".")[3:]:
             module = getattr(module, part)
         assert issubclass(ours, getattr(module, base.__name__)), base
+
+
+def test_the_bases_that_mmengine_imports():
+    from weir.nn.modules.batchnorm import SyncBatchNorm, _BatchNorm, _InstanceNorm
+    from weir.nn.modules.conv import _ConvNd, _ConvTransposeMixin
+    from weir.nn.modules.pooling import _AdaptiveAvgPoolNd, _AdaptiveMaxPoolNd, _AvgPoolNd, _MaxPoolNd
+    assert issubclass(_ConvTransposeMixin, _ConvNd) and issubclass(SyncBatchNorm, _BatchNorm) and not issubclass(_InstanceNorm, _BatchNorm)
+    for base, name in ((_AdaptiveAvgPoolNd, "AdaptiveAvgPool2d"), (_AdaptiveMaxPoolNd, "AdaptiveMaxPool1d"), (_AvgPoolNd, "AvgPool1d"), (_MaxPoolNd, "MaxPool3d")):
+        assert issubclass(getattr(weir.nn, name), base)

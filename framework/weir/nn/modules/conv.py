@@ -163,6 +163,10 @@ class _ConvTransposeNd(_ConvNd):
         return [size - least for size, least in zip(wanted, smallest)]
 
 
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """The name of old, which programs import to ask for."""
+
+
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of a 1-d convolution as a module."""
 
