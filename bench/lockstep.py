@@ -28,6 +28,7 @@ SETTLE_S = 0.005
 
 
 LEAST_ROUNDS = 4  # of a case whose one call is longer than a block
+SLACK = 1.15  # how much longer the launches after the first may take than it says
 MOST_OF_LIMIT = 0.05  # what the rounds of a case may take of the time that a limit leaves
 
 
@@ -76,7 +77,7 @@ class Session:
             self.library = calib.compile_kernels(self.folder) if self.calibrate else ""
             try:
                 for launch in range(self.plan.launches):
-                    if self.limit.allows(self.again):
+                    if self.limit.allows():
                         self._launch(launch)
             except KeyboardInterrupt:  # of a person, or of a time limit: what was measured is kept
                 if not any(entry["samples"] for entry in self.entries.values()):
@@ -95,7 +96,7 @@ class Session:
         self.again = self.again or time.monotonic() - began
         for key in self.random.sample(list(self.entries), len(self.entries)):
             entry = self.entries[key]
-            if not (entry["samples"] if launch else self.limit.allows((self.plan.launches - 1) * self.again)):
+            if not (entry["samples"] and self.limit.allows() if launch else self.limit.allows(SLACK * (self.plan.launches - 1) * self.again)):
                 continue  # there was or is no time for it
             self.progress(f"launch {launch + 1}/{self.plan.launches}  {display_name(entry['case'])}")
             if entry["state"] == "OK":

@@ -323,7 +323,7 @@ def ask_for_rules():
     from .fx.tracer import _functions
     made = {}
     for module, name, function in _functions():
-        if function.__name__ in _LEFT:  # a method that a program set as a function (fastai: torch.as_subclass)
+        if getattr(function, "__name__", name) in _LEFT:  # a method that a program set as a function (fastai: torch.as_subclass)
             continue
         if id(function) not in made:
             made[id(function)] = wrapped = _Asking(function)
