@@ -14,9 +14,7 @@ namespace {
 double cube(const Matrices& m) { return 10.0 * double(m.each) * std::min(m.rows, m.cols); }
 
 template <class T> bool finite(const T* a, int64_t n) {
-  for (int64_t i = 0; i < n; i++)
-    if (!std::isfinite(std::real(a[i])) || !std::isfinite(std::imag(a[i]))) return false;
-  return true;
+  return std::isfinite(largest(a, n));
 }
 std::string element(const Tensor& A, int64_t i) { return A.ndim() > 2 ? str("(Batch element ", i, "): ") : ""; }
 void check_converged(const char* op, const Tensor& A, int64_t i, int info) {
@@ -180,19 +178,14 @@ template <class T> int singular(const Matrices& m, char job, T* a, Part<T>* s, T
   const int k = std::min(m.rows, m.cols), large = std::max(m.rows, m.cols);
   if (k == 0) return 0;
   if (job != 'A' && m.rows >= 2 * m.cols && m.each >= kTall && needs_no_scale(a, m.each)) return tall_singular<T>(m, job, a, s, u, vh);
-  int ldu = m.ld, ldv = std::max(job == 'A' ? m.cols : k, 1), info = 0, query = -1;
-  T size{};
+  int ldu = m.ld, ldv = std::max(job == 'A' ? m.cols : k, 1), info = 0;
   std::vector<int> wholes(8 * size_t(k));
   std::vector<Part<T>> reals(kIsComplex<T> ? size_t(k) * std::max(5 * k + 7, 2 * large + 2 * k + 1) : 0);
-  auto run = [&](T* work, int* length) {
+  with_work<T>([&](T* work, int* length) {
     if constexpr (kIsComplex<T>)
       lapack<"gesdd", T>(&job, &m.rows, &m.cols, a, &m.ld, s, u, &ldu, vh, &ldv, work, length, reals.data(), wholes.data(), &info);
     else lapack<"gesdd", T>(&job, &m.rows, &m.cols, a, &m.ld, s, u, &ldu, vh, &ldv, work, length, wholes.data(), &info);
-  };
-  run(&size, &query);
-  int length = work_size(size);
-  Scratch<T> work(length);
-  run(work.data(), &length);
+  });
   return info;
 }
 
