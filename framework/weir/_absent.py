@@ -2,7 +2,21 @@
 
 
 class _AbsentType(type):
-    """A class that cannot be called. `isinstance` against it is False, subclassing and annotating with it work."""
+    """A class that cannot be called. `isinstance` against it is False, subclassing and annotating with it work.
+
+    Its public members are stand-ins too, always the same one for a name: programs write members of enumerations into
+    defaults and tables, and methods of classes into functions that never run.
+    """
+
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(f"type object '{cls.__qualname__}' has no attribute '{name}'")
+        kind = next(c for c in cls.__mro__ if "__weir_missing__" in c.__dict__)
+        if kind is not cls:  # a subclass that the program wrote
+            return getattr(kind, name)
+        value = absent(f"{cls.__qualname__.partition('.')[2]}.{name}", cls.__weir_missing__)
+        setattr(cls, name, value)
+        return value
 
     def __call__(cls, *args, **kwargs):
         if cls.__dict__.get("__weir_missing__") is None:  # a subclass that the program wrote
@@ -16,8 +30,11 @@ class _AbsentType(type):
 def absent(name, why="weir does not have it", base=object):
     """A stand-in for the class or function `name`. Calling it raises NotImplementedError with `why`.
 
-    `__weir_missing__` on it tells tools, such as `weir.compat`, that the name has no function.
+    What is called an error or a warning can stand in an `except`. `__weir_missing__` on it tells tools, such as `weir.compat`,
+    that the name has no function.
     """
+    if base is object and name.endswith(("Error", "Exception", "Warning")):
+        base = Exception
     return _AbsentType(name.rpartition(".")[2], (base,), {
         "__weir_missing__": why, "__qualname__": f"torch.{name}", "__module__": "torch", "__init__": _refuse})
 

@@ -1,7 +1,7 @@
 """Modules of PyTorch's that weir has not: they import, and what a program takes from them raises NotImplementedError when used,
 but for what the package around them has.
 
-`_absent_modules.txt` lists them (scripts/update_absent_modules.py): a program that asks for a module which PyTorch has not either
+`_absent_modules.txt` lists them, private ones too (scripts/update_absent_modules.py): a program that asks for a module which PyTorch has not either
 gets a ModuleNotFoundError, as there.
 """
 import functools
@@ -15,7 +15,9 @@ from ._absent import absent
 
 #: What is missing, by the longest path that a module begins with.
 _REASONS = {
-    "": "weir does not have it", "distributed": "weir has no collectives yet", "ao": "weir has no quantised tensors",
+    "": "weir does not have it", "_inductor": "weir has no compiler of PyTorch's kind", "_dynamo": "weir has no graph capture of PyTorch's kind",
+    "_functorch": "weir has no graphs of gradients of PyTorch's kind", "_subclasses": "weir has no fake tensors; use device 'meta'",
+    "distributed": "weir has no collectives yet", "ao": "weir has no quantised tensors",
     "quantization": "weir has no quantised tensors", "nn.quantized": "weir has no quantised tensors",
     "nn.intrinsic": "weir has no quantised tensors", "nn.qat": "weir has no quantised tensors",
     "nn.quantizable": "weir has no quantised tensors", "nested": "weir has no nested tensors",
@@ -42,6 +44,11 @@ def _listed():
         return frozenset(file.read().split())
 
 
+def is_listed(path):
+    """Whether weir has only the name of the module."""
+    return path in _listed()
+
+
 def _is_package(path):
     return any(other.startswith(path + ".") for other in _listed())
 
@@ -53,7 +60,7 @@ class Named(types.ModuleType):
         path = self.__name__.partition(".")[2]
         if name.startswith("__"):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
-        if f"{path}.{name}" in _listed():
+        if is_listed(f"{path}.{name}"):
             return importlib.import_module(f"{self.__name__}.{name}")
         # What PyTorch keeps in a file of its own, weir may have in the package: optim.adagrad.Adagrad is optim.Adagrad.
         package = sys.modules[self.__name__.rpartition(".")[0]]
@@ -98,7 +105,7 @@ class Finder:
 
     def find_spec(self, fullname, path=None, target=None):
         here, _, name = fullname.partition(".")
-        if here != "weir" or name not in _listed():
+        if here != "weir" or not is_listed(name):
             return None
         return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=_is_package(name))
 

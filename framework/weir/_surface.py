@@ -4,6 +4,7 @@
 """
 import importlib
 
+from . import _absent_modules
 from ._absent import absent
 
 _MODULES = frozenset("""
@@ -131,6 +132,8 @@ def find(name):
         import weir as value  # `torch.torch` is the package itself
     elif name == "ops" or name == "classes":
         from .library import ops as value
+    elif _absent_modules.is_listed(name):
+        return importlib.import_module("weir." + name)
     else:
         raise AttributeError(f"module 'weir' has no attribute '{name}'")
     import weir

@@ -1,4 +1,4 @@
-"""Every public module of PyTorch imports: weir's own, or its name, which raises when used (framework/weir/_absent_modules.py)."""
+"""Every module of PyTorch imports: weir's own, or its name, which raises when used (framework/weir/_absent_modules.py)."""
 
 import importlib
 import subprocess
@@ -75,3 +75,33 @@ def test_running_such_a_module_says_what_is_missing():
 
 def test_a_program_that_asks_whether_it_is_there_is_told():
     assert weir.distributed.rpc.is_available() is False
+
+
+def test_members_of_what_is_missing_are_missing_too():
+    from weir.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+
+    def shard(strategy=ShardingStrategy.FULL_SHARD):  # programs write such defaults
+        return strategy
+    assert shard() is ShardingStrategy.FULL_SHARD is not ShardingStrategy.NO_SHARD
+    with pytest.raises(NotImplementedError, match="FullyShardedDataParallel.optim_state_dict: weir has no collectives yet"):
+        FullyShardedDataParallel.optim_state_dict(None, None)
+    with pytest.raises(AttributeError):
+        FullyShardedDataParallel._nonsense
+
+
+def test_members_of_a_subclass_are_those_of_its_base():
+    from weir.ao.quantization.observer import MinMaxObserver
+
+    class Mine(MinMaxObserver):
+        own = 1
+    assert Mine.own == 1 and Mine.with_args is MinMaxObserver.with_args
+
+
+def test_errors_that_are_missing_can_be_caught():
+    from weir._dynamo.exc import TorchRuntimeError
+    with pytest.raises(KeyError):
+        try:
+            raise KeyError
+        except TorchRuntimeError:
+            pass
+

@@ -2,7 +2,7 @@
 
 Saving and loading scripted programs raises NotImplementedError.
 """
-import builtins as _builtins
+import builtins as _python
 import contextlib as _contextlib
 import functools as _functools
 import inspect as _inspect
@@ -46,7 +46,7 @@ class TopLevelTracedModule(ScriptModule):
 
 def _known_as(kind, obj):
     """obj, of a module an instance of `kind` from now on: programs ask before they keep what was compiled."""
-    if _builtins.isinstance(obj, _Module):
+    if _python.isinstance(obj, _Module):
         obj.__dict__["_compiled_as"] = kind
     return obj
 
@@ -159,7 +159,7 @@ def annotate(the_type, the_value):
 
 def isinstance(obj, target_type):  # noqa: A001
     """Python's isinstance, for classes and tuples of them; of `List[int]`, `dict[str, Tensor]`, `Tuple[int, str]` and `Optional` what they hold is asked too."""
-    if _builtins.isinstance(target_type, tuple):
+    if _python.isinstance(target_type, tuple):
         return any(isinstance(obj, kind) for kind in target_type)
     origin, held = _typing.get_origin(target_type), _typing.get_args(target_type)
     if origin in (_typing.Union, _types.UnionType):
@@ -167,14 +167,14 @@ def isinstance(obj, target_type):  # noqa: A001
     if target_type is None:
         return obj is None
     if origin is not None:
-        if not _builtins.isinstance(obj, origin):
+        if not _python.isinstance(obj, origin):
             return False
         if origin is dict:
             return all(isinstance(k, held[0]) and isinstance(v, held[1]) for k, v in obj.items())
         if origin is tuple and not (len(held) == 2 and held[1] is ...):
             return len(obj) == len(held) and all(map(isinstance, obj, held))
         return all(isinstance(item, held[0]) for item in obj)
-    return _builtins.isinstance(obj, target_type)
+    return _python.isinstance(obj, target_type)
 
 
 def is_scripting():
