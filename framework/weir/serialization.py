@@ -437,3 +437,9 @@ def _moved(obj, location):
     if isinstance(obj, (list, tuple)):
         return type(obj)(_moved(v, location) for v in obj)
     return obj
+
+
+def __getattr__(name):
+    """What libraries ask about files beside saving and loading."""
+    from . import _checkpoint_files
+    return getattr(_checkpoint_files, name)

@@ -11,6 +11,28 @@ from .gradcheck import gradcheck, gradgradcheck  # noqa: F401  (at once: a later
 from .grad_mode import enable_grad, enforce_grad_layout_policy, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .variable import Variable  # noqa: F401
 
+
+class _OfInputs(threading.local):
+    """The scope of a backward pass for the gradients of some tensors only."""
+
+    depth = 0
+
+    def __enter__(self):
+        self.depth += 1
+
+    def __exit__(self, *exc):
+        self.depth -= 1
+
+
+_of_inputs = _OfInputs()
+
+
+def _is_checkpoint_valid():
+    """Whether a custom function may run a backward pass of its own for all that its part of a model leads to: not within one that
+    is for the gradients of some tensors only."""
+    return not _of_inputs.depth
+
+
 def _tuple(x):
     return (x,) if isinstance(x, (Tensor, graph.GradientEdge)) else tuple(x)
 
@@ -53,7 +75,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     inputs = () if inputs is None else _tuple(inputs) or None
     if inputs is None:
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, True)
+    with _of_inputs if inputs else contextlib.nullcontext():
+        _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, True)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
@@ -72,7 +95,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         return _each_grad(outputs, inputs, _tuple(grad_outputs), _retain(retain_graph, create_graph),
                           create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
     retain = _retain(retain_graph, create_graph)
-    results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
+    with _of_inputs:
+        results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
     if materialize_grads:
         from .. import zeros_like
         if any(g is None and isinstance(t, graph.GradientEdge) for g, t in zip(results, inputs)):
@@ -106,7 +130,8 @@ def __getattr__(name):
     """Modules and names imported when first used."""
     import importlib
     origin = {"functional": "", "graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "",
-              "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}.get(name)
+              "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "ProfilerActivity": "profiler",
+              "kineto_available": "profiler", "_profiler_enabled": "profiler"}.get(name)
     if origin is None:
         raise AttributeError(f"module 'weir.autograd' has no attribute '{name}'")
     module = importlib.import_module(f"weir.autograd.{origin or name}")

@@ -1,5 +1,11 @@
 """The profiler's names of old."""
+from weir import profiler as _profiler
 from weir.profiler import EventList, ProfilerActivity, kineto_available, profile as _profile, record_function  # noqa: F401
+
+
+def _profiler_enabled():
+    """Whether a profile runs in this process."""
+    return bool(_profiler._running)
 
 
 class profile(_profile):

@@ -37,6 +37,20 @@ def is_current_stream_capturing():
     return False
 
 
+def _is_compiled():
+    """Is there a back end?"""
+    return False
+
+
+def _is_in_bad_fork():
+    """Was this process forked after a GPU was used? None is."""
+    return False
+
+
+def _lazy_call(callable, **kwargs):
+    """What would run when a GPU is first used: it never is."""
+
+
 def _not_compiled(name):
     def refuse(*args, **kwargs):
         raise AssertionError("Torch not compiled with CUDA enabled")
@@ -49,7 +63,7 @@ for _name in ("current_device current_stream default_stream synchronize init get
               "current_blas_handle set_stream can_device_access_peer cudart get_stream_from_external utilization "
               "temperature power_draw clock_rate memory_usage list_gpu_processes get_sync_debug_mode "
               "set_sync_debug_mode set_per_process_memory_fraction get_per_process_memory_fraction "
-              "memory_snapshot memory_summary caching_allocator_alloc caching_allocator_delete").split():
+              "memory_snapshot memory_summary caching_allocator_alloc caching_allocator_delete _sleep _lazy_init").split():
     globals()[_name] = _not_compiled(_name)
 
 
@@ -117,6 +131,11 @@ def reset_peak_memory_stats(device=None):
 reset_max_memory_allocated = reset_max_memory_cached = reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
+class _Absent:
+    def __new__(cls, *args, **kwargs):
+        raise RuntimeError(f"Tried to instantiate dummy base class {cls.__name__}")
+
+
 class Stream:
     """RuntimeError: there is no CUDA back end. Exists for annotations and isinstance."""
 
@@ -128,18 +147,19 @@ class ExternalStream(Stream):
     """As Stream."""
 
 
-class Event:
-    """RuntimeError: there is no CUDA back end. Exists for annotations and isinstance."""
+class Event(_Absent):
+    """RuntimeError: there is no CUDA back end. Exists for annotations, isinstance and programs that put other methods in the place of these."""
 
-    def __new__(cls, *args, **kwargs):
+    def _refuse(self, *args, **kwargs):
         raise RuntimeError("Tried to instantiate dummy base class Event")
 
+    record = wait = query = elapsed_time = synchronize = ipc_handle = from_ipc_handle = _refuse
 
-class CUDAGraph:
-    """RuntimeError: there is no CUDA back end. Exists for annotations and isinstance."""
 
-    def __new__(cls, *args, **kwargs):
-        raise RuntimeError("Tried to instantiate dummy base class CUDAGraph")
+class CUDAGraph(_Absent):
+    """As Event."""
+
+    capture_begin = capture_end = replay = reset = pool = Event._refuse
 
 
 class OutOfMemoryError(RuntimeError):

@@ -38,17 +38,17 @@ def is_backend_available(backend):
 class ReduceOp(_enum.Enum):
     """How values of several processes become one."""
 
-    SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG, PREMUL_SUM = range(9)
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
 
-class _RedOpType(_enum.Enum):
-    SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG, PREMUL_SUM = range(9)
+ReduceOp.RedOpType = ReduceOp  # in PyTorch the members are of that type, and instances of this one too
 
 
 class Backend(str):
     """The name of a back end."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
 
     def __new__(cls, name):
         return super().__new__(cls, name.lower())
@@ -103,7 +103,8 @@ _NAMES = """init_process_group destroy_process_group new_group new_subgroups new
     set_debug_level_from_env supports_complex get_default_backend_for_device register_rendezvous_handler rendezvous
     init_device_mesh DeviceMesh split_group shrink_group GradBucket AllreduceOptions breakpoint get_pg_count
     AllreduceCoalescedOptions AllToAllOptions BarrierOptions BroadcastOptions GatherOptions ReduceOptions
-    ReduceScatterOptions ScatterOptions BackendConfig GroupName all_gather_single reduce_scatter_single record_comm _all_gather_base _reduce_scatter_base"""
+    ReduceScatterOptions ScatterOptions BackendConfig GroupName all_gather_single reduce_scatter_single record_comm _all_gather_base _reduce_scatter_base
+    _broadcast_coalesced _make_nccl_premul_sum _remote_device _get_process_group_name _rank_not_in_group"""
 
 _absent_name = _absent_names("weir.distributed", _NAMES, _WHY, _lazy_attributes("weir.distributed", {
     n: "" for n in "algorithms c10d_logger checkpoint device_mesh distributed_c10d elastic fsdp nn optim rpc run tensor utils "

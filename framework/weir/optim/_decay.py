@@ -5,7 +5,7 @@ Source: https://oneflow.readthedocs.io/en/master/optim.html
 
 import math
 
-from ._schedule import LRScheduler
+from ._schedule import LRScheduler, _enable_get_lr_call
 
 
 class CosineDecayLR(LRScheduler):
@@ -59,11 +59,8 @@ class WarmUpLR(LRScheduler):
         if self._inner is None:
             return self.base_lrs
         self._inner.last_epoch = step
-        self._inner._get_lr_called_within_step = True
-        try:
+        with _enable_get_lr_call(self._inner):
             return getattr(self._inner, "_get_closed_form_lr", self._inner.get_lr)()
-        finally:
-            self._inner._get_lr_called_within_step = False
 
     def get_lr(self):
         step = self.last_epoch

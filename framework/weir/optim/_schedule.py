@@ -21,6 +21,20 @@ def rates_of_step(get_lr):
     return rates
 
 
+class _enable_get_lr_call:
+    """A scope within which a schedule asks itself for its rates, without the warning. Named as in PyTorch."""
+
+    def __init__(self, o):
+        self.o = o
+
+    def __enter__(self):
+        self.o._get_lr_called_within_step = True
+        return self
+
+    def __exit__(self, *exc):
+        self.o._get_lr_called_within_step = False
+
+
 def _copy(rate):
     """A rate, apart from the group's where that is a tensor, which steps write to."""
     return rate.detach().clone() if isinstance(rate, Tensor) else float(rate)
@@ -114,11 +128,8 @@ class LRScheduler:
         self._set_rates(self._get_closed_form_lr if closed_form else self.get_lr)
 
     def _set_rates(self, rates):
-        self._get_lr_called_within_step = True
-        try:
+        with _enable_get_lr_call(self):
             new = rates()
-        finally:
-            self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, new):
             put(group, "lr", rate)
         self._last_lr = self._current()

@@ -5,7 +5,7 @@ import math
 import types
 from collections import Counter
 
-from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, put, rates_of_step  # noqa: F401
+from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, _enable_get_lr_call, put, rates_of_step  # noqa: F401
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
 from ._decay import CosineDecayLR, PolynomialDecayLR, WarmUpLR  # noqa: F401
 from ._plateau import ReduceLROnPlateau  # noqa: F401

@@ -8,7 +8,9 @@ from itertools import chain
 import weir
 from weir import Tensor
 from weir._trace import paused
+from weir.optim._outside import *  # noqa: F401,F403  what optimizers written outside take from here
 from weir.optim.halves import step_halves
+from weir.utils._foreach_utils import _group_tensors_by_device_and_dtype
 from weir.utils.hooks import add_hook
 
 
@@ -64,6 +66,8 @@ class Optimizer:
     `params`: tensors, pairs of name and tensor, or dicts with "params" and options that override `defaults`.
     Raises TypeError for a single tensor and ValueError for an empty list or non-leaf tensors.
     """
+
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)
 
     def __init__(self, params, defaults: dict):
         if isinstance(params, Tensor):

@@ -1,16 +1,17 @@
 """Lists of tensors by device and dtype, as optimizers written for PyTorch group them. Source: torch.utils._foreach_utils."""
 import weir
 from weir import Tensor
+from weir.nn.parameter import Parameter
 
-_foreach_supported_types = [Tensor]
+_foreach_supported_types = [Tensor, Parameter]
 
 
 def _get_foreach_kernels_supported_devices():
-    return ["cuda"]
+    return ["cuda", "xpu", "mtia", "privateuseone"]
 
 
 def _get_fused_kernels_supported_devices():
-    return ["cpu", "cuda"]
+    return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
 
 
 def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):

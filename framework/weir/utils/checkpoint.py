@@ -30,6 +30,10 @@ class _Checkpoint(weir.autograd.Function):
 
     @staticmethod
     def backward(ctx, *grads):
+        if not weir.autograd._is_checkpoint_valid():
+            raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
+                               ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing "
+                               "the `inputs` argument.")
         ctx.saved_tensors  # raises when an input was changed in place since
         args = [a.detach().requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a for a in ctx.args]
         with _rng_state(ctx.state), weir.enable_grad():

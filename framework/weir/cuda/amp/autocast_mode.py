@@ -1,6 +1,6 @@
 """`torch.cuda.amp.autocast` and the decorators of custom functions, which warn of their old names."""
 from weir import amp as _amp
-from weir.amp.autocast_mode import warn_of_old_name as _warn
+from weir.amp.autocast_mode import _cast, warn_of_old_name as _warn  # noqa: F401
 
 
 class autocast(_amp.autocast):

@@ -1,5 +1,6 @@
 """`torch.cuda.amp.GradScaler`."""
 from weir import amp as _amp
+from weir.amp.grad_scaler import OptState, _refresh_per_optimizer_state  # noqa: F401
 
 
 class GradScaler(_amp.GradScaler):

@@ -27,7 +27,9 @@ def __getattr__(name):
     import importlib
     for words, module in (("handle_torch_function has_torch_function has_torch_function_unary has_torch_function_variadic", "weir.overrides"),
                           ("BroadcastingList1 BroadcastingList2 BroadcastingList3 boolean_dispatch", "weir._jit_internal"),
-                          ("Tensor", "weir"), ("grad", "weir.nn")):
+                          ("Tensor", "weir"), ("grad", "weir.nn"),
+                          ("_canonical_mask _none_or_dtype _mha_shape_check _check_key_padding_mask _in_projection _in_projection_packed "
+                           "_verify_batch_size _verify_spatial_size _Reduction", "weir.nn.functional._private")):
         if name in words.split():
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'weir.nn.functional' has no attribute '{name}'")

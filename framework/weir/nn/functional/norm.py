@@ -23,7 +23,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     training has one value per channel. Source: Ioffe & Szegedy 2015.
     """
     if training:
-        _check_values_per_channel(input.shape)
+        _verify_batch_size(input.shape)
         if eps <= 0.0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if input.dim() == 1 and input.numel() == 0:
@@ -31,20 +31,22 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
-def _check_values_per_channel(shape):
-    count = shape[0]
-    for size in shape[2:]:
-        count *= size
-    if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
+def _verify_batch_size(size):
+    if size[0] * math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+
+
+def _verify_spatial_size(size):
+    if math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {size}")
 
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
                   eps=1e-5):
     """Batch norm of every sample by itself. Source: Ulyanov et al. 2016."""
     check_tensor("instance_norm", input)
-    if use_input_stats and math.prod(input.shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if use_input_stats:
+        _verify_spatial_size(input.shape)
     return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
@@ -52,5 +54,5 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Layer norm of every group of channels of (N, C, *). Source: Wu & He 2018."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    _check_values_per_channel((input.shape[0] * input.shape[1] // num_groups if num_groups else 0, num_groups, *input.shape[2:]))
+    _verify_batch_size((input.shape[0] * input.shape[1] // num_groups if num_groups else 0, num_groups, *input.shape[2:]))
     return _group_norm(input, num_groups, weight, bias, eps)

@@ -1,6 +1,9 @@
 """Private names of PyTorch's modules that libraries import or subclass."""
 import copy
 from collections import OrderedDict
+from typing import Protocol
+
+from typing_extensions import deprecated
 
 import weir
 from weir.nn import _reduction as _Reduction  # noqa: F401
@@ -25,6 +28,16 @@ def _addindent(s_, numSpaces):
     """The text with its lines but the first indented."""
     first, *rest = s_.split("\n")
     return "\n".join([first] + [numSpaces * " " + line for line in rest])
+
+
+class _LazyProtocol(Protocol):
+    """What a lazily shaped module has, for annotations."""
+
+
+@deprecated("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead", category=FutureWarning)
+def apply_permutation(tensor, permutation, dim=1):
+    """tensor with the places of an axis in the order `permutation`."""
+    return tensor.index_select(dim, permutation)
 
 
 def _copy_to_script_wrapper(fn):

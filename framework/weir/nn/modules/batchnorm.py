@@ -125,6 +125,21 @@ class SyncBatchNorm(_BatchNorm):
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
 
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        """`module` with a SyncBatchNorm, of the same parameters and statistics, in the place of each batch norm in it; of a batch norm itself that one."""
+        result = module
+        if isinstance(module, _BatchNorm):
+            result = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group,
+                                   bias=module.bias is not None)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
+                setattr(result, name, getattr(module, name))
+            if hasattr(module, "qconfig"):
+                result.qconfig = module.qconfig
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
+
 
 class _InstanceNorm(_NormBase):
     _rank = 0

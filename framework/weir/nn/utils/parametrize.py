@@ -8,19 +8,19 @@ from weir import Tensor
 from weir.nn.modules.container import ModuleDict, ModuleList
 from weir.nn.parameter import Parameter
 
-_cache, _depth = {}, 0
+_cache, _cache_enabled = {}, 0
 
 
 @contextmanager
 def cached():
     """Within it each parametrized tensor is computed once."""
-    global _depth
-    _depth += 1
+    global _cache_enabled
+    _cache_enabled += 1
     try:
         yield
     finally:
-        _depth -= 1
-        if not _depth:
+        _cache_enabled -= 1
+        if not _cache_enabled:
             _cache.clear()
 
 
@@ -132,7 +132,7 @@ def _inject(module):
 
 def _inject_property(kind, name):
     def get(self):
-        if not _depth:
+        if not _cache_enabled:
             return self.parametrizations[name]()
         key = (id(self), name)
         if key not in _cache:
