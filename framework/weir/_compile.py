@@ -416,3 +416,9 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     run._torchdynamo_orig_callable = model
     run._compiled = compiled
     return run
+
+
+def _disable_dynamo(fn=None, recursive=True):
+    """`torch.compiler.disable`."""
+    from .compiler import disable
+    return disable(fn, recursive)

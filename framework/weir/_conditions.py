@@ -62,3 +62,8 @@ def _is_any_true(input):
 def _shape_as_tensor(input):
     """The sizes as a tensor of int64."""
     return weir.tensor(tuple(input.shape), dtype=weir.int64)
+
+
+def _has_compatible_shallow_copy_type(input, from_):
+    """Whether `input.data = from_` keeps the tensor's kind: modules ask it of the parameters that they convert."""
+    return input.device.type == from_.device.type and input.layout == from_.layout

@@ -46,9 +46,9 @@ _HOLDS = {
     "storage": """StorageBase TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
         ShortStorage CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage is_storage""",
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
-        _check_tensor_all _check_tensor_all_with _is_all_true _is_any_true _shape_as_tensor""",
+        _check_tensor_all _check_tensor_all_with _is_all_true _is_any_true _shape_as_tensor _has_compatible_shallow_copy_type""",
     "_higher_order_ops": "cond while_loop",
-    "_compile": "compile",
+    "_compile": "compile _disable_dynamo",
     "amp": "GradScaler",
     "futures": "Future",
     "func": "vmap",
