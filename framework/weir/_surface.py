@@ -50,6 +50,7 @@ _HOLDS = {
     "_higher_order_ops": "cond while_loop",
     "_compile": "compile _disable_dynamo",
     "amp": "GradScaler",
+    "amp.grad_scaler": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
     "futures": "Future",
     "func": "vmap",
     "multiprocessing": "",

@@ -6,6 +6,14 @@ from collections import defaultdict
 
 import weir
 
+_unscale, _amp_update_scale_ = (weir._C.ops["hidden"][name] for name in ("amp_unscale_", "amp_update_scale_"))
+
+
+def _amp_foreach_non_finite_check_and_unscale_(self, found_inf, inv_scale):
+    """Tensors times the number inv_scale, in place; found_inf, a float32 number, becomes 1 where an element is not finite."""
+    for gradient in self:
+        _unscale(gradient, found_inf, inv_scale)
+
 
 class OptState(enum.Enum):
     """What the scaler has done with an optimizer since its last update."""
@@ -77,9 +85,7 @@ class GradScaler:
                 if p.grad.is_sparse and p.grad.dtype == weir.float16:
                     p.grad = p.grad.coalesce()  # whose sums may be infinite
                 grad = p.grad._values() if p.grad.is_sparse else p.grad
-                if not grad.isfinite().all():
-                    found_inf.fill_(1.0)
-                grad.mul_(inv_scale)
+                _unscale(grad, found_inf, inv_scale)
                 found[grad.device] = found_inf
         return found
 
@@ -162,18 +168,8 @@ class GradScaler:
             found = [found for state in self._per_optimizer_states.values() for found in state["found_inf_per_device"].values()]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._adapt(scale, good, any(f.item() for f in found))
+            _amp_update_scale_(scale, good, sum(found[1:], found[0]), self._growth_factor, self._backoff_factor, self._growth_interval)
         self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
-
-    def _adapt(self, scale, good, found):
-        if found:
-            scale.mul_(self._backoff_factor)
-            good.zero_()
-        elif good.add_(1).item() == self._growth_interval:
-            grown = scale * self._growth_factor
-            if grown.isfinite():
-                scale.copy_(grown)
-            good.zero_()
 
     def _get_scale_async(self):
         return self._scale
