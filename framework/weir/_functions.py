@@ -55,6 +55,11 @@ def convolution(input: Tensor, weight: Tensor, bias: "Tensor | None", stride: "l
     return weir._convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, False, False, True)
 
 
+def _grouped_mm(self, mat2, offs=None, bias=None, out_dtype=None):
+    """nn.functional.grouped_mm, under its older name."""
+    return F.grouped_mm(self, mat2, offs=offs, bias=bias, out_dtype=out_dtype)
+
+
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     """The norm of all elements, or along dims."""
     return weir.norm(input, p, dim, keepdim, dtype=dtype)

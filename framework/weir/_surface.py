@@ -60,7 +60,7 @@ _HOLDS = {
         feature_alpha_dropout feature_dropout instance_norm max_pool1d
         max_pool2d max_pool3d max_pool1d_with_indices pdist rms_norm native_channel_shuffle
         ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
-        negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm convolution
+        negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm convolution _grouped_mm
         embedding_renorm_ zero_ histogramdd""",
 }
 #: Modules of functions that PyTorch has in C++, whose parser takes NumPy's names too.

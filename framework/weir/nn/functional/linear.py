@@ -1,16 +1,33 @@
 """Linear maps and table look-ups."""
 
+import enum
 import warnings
 
 import weir
+from weir._absent import absent
 from weir._ops import op
 
 
-__all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
+__all__ = ["ScalingType", "SwizzleType", "bilinear", "embedding", "embedding_bag", "grouped_mm", "linear", "one_hot", "scaled_grouped_mm", "scaled_mm"]
 
 linear, bilinear = op("nn.functional", "linear"), op("torch", "bilinear")
-one_hot = op("nn.functional", "one_hot")
+one_hot, grouped_mm = op("nn.functional", "one_hot"), op("nn.functional", "grouped_mm")
 _embedding, _bag, _renorm = op("torch", "embedding"), op("torch", "embedding_bag"), op("hidden", "embedding_renorm_")
+
+
+class ScalingType(enum.Enum):
+    """What shares a scale in a matrix of small floats."""
+
+    TensorWise, RowWise, BlockWise1x16, BlockWise1x32, BlockWise1x128, BlockWise128x128 = range(6)
+
+
+class SwizzleType(enum.Enum):
+    """In which order scales lie."""
+
+    NO_SWIZZLE, SWIZZLE_32_4_4 = range(2)
+
+
+scaled_mm, scaled_grouped_mm = (absent(f"nn.functional.{name}", "weir multiplies no matrices of small floats") for name in ("scaled_mm", "scaled_grouped_mm"))
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):

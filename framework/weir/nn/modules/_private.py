@@ -1,9 +1,8 @@
 """Private names of PyTorch's modules that libraries import or subclass."""
 import copy
+import warnings
 from collections import OrderedDict
 from typing import Protocol
-
-from typing_extensions import deprecated
 
 import weir
 from weir.nn import _reduction as _Reduction  # noqa: F401
@@ -34,9 +33,9 @@ class _LazyProtocol(Protocol):
     """What a lazily shaped module has, for annotations."""
 
 
-@deprecated("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead", category=FutureWarning)
 def apply_permutation(tensor, permutation, dim=1):
-    """tensor with the places of an axis in the order `permutation`."""
+    """tensor with the places of an axis in the order `permutation`. Deprecated in PyTorch."""
+    warnings.warn("`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` instead", FutureWarning, stacklevel=2)
     return tensor.index_select(dim, permutation)
 
 
