@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/layout.h"
 #include "framework/core/warn.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -111,6 +112,11 @@ Meta Sub::infer(Inputs in) const {
   return checked_factor("sub", alpha, pointwise_meta("sub(", Rule::promote, in));
 }
 // Source: PyTorch's pow of a number does not look at the strides of the exponent.
+// Of an op of one tensor that is cast to the result's dtype first: by then what had gaps is dense, and where it is rows so is the result.
+static Dims strides_of_cast(const Meta& m, const Tensor& x) {
+  return x.dtype() != m.dtype && !m.row_major() && is_row_major(m.sizes, m.strides) ? Meta(m.sizes, m.dtype, m.device).strides : m.strides;
+}
+
 Meta Pow::infer(Inputs in) const {
   const Tensor& e = in[1];
   check(!e.has_flag(kWrappedNumber) || is_inexact(in[0].dtype()) || is_inexact(e.dtype()) || item(e).to_double() >= 0,
@@ -119,7 +125,10 @@ Meta Pow::infer(Inputs in) const {
   check<NotImplemented>(m.dtype != DType::boolean || e.has_flag(kWrappedNumber), "pow: not implemented for 'bool'");
   if (in[0].has_flag(kWrappedNumber)) return {m.sizes, m.dtype, m.device};
   if (e.has_flag(kWrappedNumber) && !e.is_meta() && (is_reduced(m.dtype) || is_integral(m.dtype))) check_held(Held::own, item(e), m.dtype);
-  if (e.has_flag(kWrappedNumber)) m.strides = pointwise_meta("pow(", Rule::promote, in.first(1)).strides;  // no operand of PyTorch's
+  if (e.has_flag(kWrappedNumber)) {  // no operand of PyTorch's
+    m.strides = pointwise_meta("pow(", Rule::promote, in.first(1)).strides;
+    m.strides = strides_of_cast(m, in[0]);
+  }
   return m;
 }
 // Source: PyTorch's pow of a tensor to a number, which takes roots of all floating dtypes but float16: of -infinity they are NaN, of -0 -0.
@@ -291,6 +300,7 @@ Meta Clamp::infer(Inputs in) const {
   check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
   Meta m = pointwise_meta("clamp(", Rule::promote, in);
   m.dtype = computes_in(in);
+  m.strides = strides_of_cast(m, in[0]);
   check<NotImplemented>(m.dtype != DType::boolean, "clamp: not implemented for 'bool'");
   for (const auto& bound : {min, max})
     if (!is_complex(m.dtype)) check_held(Held::own, bound, m.dtype);

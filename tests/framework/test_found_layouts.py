@@ -117,3 +117,11 @@ def test_an_input_that_a_function_hands_back_is_viewed_in_its_own_shape(geometry
 def test_threshold_in_place_where_elements_share_memory():
     results = [t.nn.functional.threshold_(t.arange(4.0).expand(3, 4), 1.5, -1.0).tolist() for t in (torch, weir)]
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("strides", [(5, 1, 5, 5), (10, 2, 10, 10), (0, 1, 5, 5), (1, 3, 15, 15), (2, 6, 1, 1)])
+@pytest.mark.parametrize("call", [lambda t, x: t.clamp_max(x, 4), lambda t, x: t.clamp(x, 1), lambda t, x: t.pow(x, 2), lambda t, x: t.clamp(x.int(), max=4.5),
+                                  lambda t, x: t.pow(x.int(), 2)])
+def test_what_is_cast_on_the_way_has_lost_its_gaps(call, strides):
+    ours, theirs = (call(t, t.zeros(200, dtype=t.bool).as_strided((3, 5, 1, 1), strides)) for t in (weir, torch))
+    assert ours.stride() == theirs.stride()
