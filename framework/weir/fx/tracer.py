@@ -13,6 +13,7 @@ import weir
 from weir import Tensor
 from weir.nn import Module, Parameter
 
+from ._proxyable import _proxyable_classes
 from .graph import Graph
 from .graph_module import GraphModule
 from .proxy import Proxy, TracerBase, find_proxy
@@ -136,14 +137,20 @@ class Tracer(TracerBase):
                         return self.create_node("get_attr", name, (), {})
             for name in (n for n in vars(self.root) if vars(self.root)[n] is a):
                 return self.create_node("get_attr", name, (), {})
-            number = 0
-            while hasattr(self.root, f"_tensor_constant{number}"):
-                number += 1
-            setattr(self.root, f"_tensor_constant{number}", a)
-            return self.create_node("get_attr", f"_tensor_constant{number}", (), {})
+            return self._constant("_tensor_constant", a)
         if isinstance(a, Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
+        if type(a) in _proxyable_classes:
+            return self._constant(f"_{type(a).__name__}_constant_", a)
         return super().create_arg(a)
+
+    def _constant(self, prefix, value):
+        """A node for a value that nothing made in the trace: the root keeps it."""
+        number = 0
+        while hasattr(self.root, f"{prefix}{number}"):
+            number += 1
+        setattr(self.root, f"{prefix}{number}", value)
+        return self.create_node("get_attr", f"{prefix}{number}", (), {})
 
     def _arguments(self, function, is_method, concrete):
         signature = inspect.signature(function)
