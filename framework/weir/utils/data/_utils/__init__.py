@@ -2,6 +2,7 @@
 import atexit
 import sys
 
+from weir._lazy import lazy_attributes
 from weir._utils import ExceptionWrapper  # noqa: F401
 
 from . import collate, fetch, worker  # noqa: F401
@@ -15,3 +16,6 @@ python_exit_status = False  # whether Python is about to end
 def _set_python_exit_flag():
     global python_exit_status
     python_exit_status = True
+
+
+__getattr__ = lazy_attributes("weir.utils.data._utils", {"pin_memory": "", "signal_handling": ""})
