@@ -76,6 +76,8 @@ class CodeGen:
         for node in nodes:
             if node.op == "placeholder":
                 free.append(_placeholder(node, globals_))
+                if node.target.lstrip("*") != node.name:
+                    body.append(f"{node.name} = {node.target.lstrip('*')}")
                 continue
             if node.op == "output":
                 body.append(self.generate_output(node.args[0], repr_fn=lambda a: _show(a, globals_)))
@@ -140,7 +142,8 @@ class Graph:
     def _candidate(self, op, target):
         if callable(target):
             return _snake(target.__name__ if hasattr(target, "__name__") else type(target).__name__)
-        return _snake(str(target).replace(".", "_"))
+        target = str(target)
+        return _snake(target[2:-2] if target.startswith("__") and target.endswith("__") else target)
 
     def create_node(self, op, target, args=None, kwargs=None, name=None, type_expr=None):
         """Adds a node at the insertion point, which is the end unless set."""
@@ -276,7 +279,14 @@ class Graph:
 
     def python_code(self, root_module="self", *, verbose=False, **options):
         """The code of `forward`."""
-        return self._codegen._gen_python_code(self.nodes, root_module, _Namespace(), verbose=verbose, **options)
+        namespace, nodes = _Namespace(), list(self.nodes)
+        for node in nodes:  # a code generator writes repr(node), and may have given the name to a global
+            node._repr_fn = lambda n: namespace.create_name(n.name, n)
+        try:
+            return self._codegen._gen_python_code(self.nodes, root_module, namespace, verbose=verbose, **options)
+        finally:
+            for node in nodes:
+                del node._repr_fn
 
     def process_inputs(self, *args):
         return self._codegen.process_inputs(*args)
@@ -286,12 +296,11 @@ class Graph:
 
 
 def _snake(s):
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", s).lower().strip("_") or s
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", s).lower()
 
 
 def _placeholder(node, globals_):
-    star = node.target if node.target.startswith("*") else node.name
-    return star + (f" = {_show(node.args[0], globals_)}" if node.args else "")
+    return node.target + (f" = {_show(node.args[0], globals_)}" if node.args else "")
 
 
 def _show(a, globals_):

@@ -191,8 +191,10 @@ class Node:
             return True
         return self.op == "call_function" and self.target in _side_effectful_functions
 
+    _repr_fn = staticmethod(lambda node: node.name)  # another while code is written
+
     def __repr__(self):
-        return self.name
+        return self._repr_fn(self)
 
     def __lt__(self, other):
         order = {n: i for i, n in enumerate(self.graph.nodes)}

@@ -61,6 +61,27 @@ def test_code_is_written_as_a_code_generator_says(F):
 
 
 @FRAMEWORKS
+def test_code_may_be_written_as_a_whole(F):
+    class Own(F.fx.graph.CodeGen):
+        def _gen_python_code(self, nodes, root_module, namespace, **options):
+            globals_ = {}
+            lines = []
+            for node in nodes:
+                if node.op == "call_function":
+                    name = namespace.create_name(F.fx.node._get_qualified_name(node.target), node.target)
+                    globals_[name] = node.target
+                    lines.append(f"{node!r} = {name}({', '.join(map(repr, node.args))})")
+            lines.append(self.generate_output(list(nodes)[-1].args[0]))
+            head = self.gen_fn_def([repr(n) for n in nodes if n.op == "placeholder"], "")
+            return F.fx.graph.PythonCode("\n    ".join([head, *lines]), globals_, *([] if F is weir else [None, None]))
+    traced = F.fx.symbolic_trace(lambda _operator_mul, y: _operator_mul * y)
+    traced.graph.set_codegen(Own())
+    traced.recompile()
+    assert traced(2, 3) == 6
+    assert traced.code == "def forward(self, _operator_mul_1, y):\n    mul = _operator_mul(_operator_mul_1, y)\n    return mul"
+
+
+@FRAMEWORKS
 def test_an_item_that_is_set_is_written_so_and_stays(F):
     graph = F.fx.Graph()
     x = graph.placeholder("x")
@@ -194,3 +215,27 @@ def test_a_replacement_is_made_for_each_match(F):
     assert made == ["relu", "relu_1"] and [n.name for n in traced.graph.nodes] == ["x", "abs_1", "add", "neg", "output"]
     with pytest.raises(AssertionError, match="replacement"):
         F.fx.subgraph_rewriter.replace_pattern_with_filters(traced, lambda x: x.neg())
+
+
+@FRAMEWORKS
+def test_nodes_are_named_as_in_pytorch(F):
+    graph = F.fx.Graph()
+    assert [graph.placeholder(n).name for n in ("_x", "*args", "__y__", "x_", "CamelCase", "_Ab2C")] == ["_x", "_args", "y", "x_", "camel_case", "_ab2c"]
+    assert [graph.call_method(n).name for n in ("__add__", "add_", "_foo")] == ["add", "add_", "_foo"]
+    assert [graph.call_module(n).name for n in ("a.b.Conv2d", "_m", "0.1")] == ["a_b_conv2d", "_m", "_0_1"]
+    assert graph.call_function(F._assert).name == "_assert" and graph.get_attr("_w.x").name == "_w_x"
+
+
+def _variable(x, *args, k=1, **kw):
+    return x + args[0] * kw["a"] + k
+
+
+def test_any_number_of_arguments_is_one_value():
+    ours, theirs = weir.fx.symbolic_trace(_variable), torch.fx.symbolic_trace(_variable)
+    assert ours.code == theirs.code
+    assert ours(1, 2, 3, a=4) == theirs(1, 2, 3, a=4)
+    for F in (weir, torch):
+        class Module(F.nn.Module):
+            def forward(self, *args):
+                return args[0] - args[1]
+        assert F.fx.symbolic_trace(Module())(5, 3) == 2
