@@ -2,6 +2,8 @@
 
 import weir
 
+from ._absent import absent
+
 
 def op(module: str, name: str):
     """The callable `name` of `weir._C.ops[module]`, or of another module when that one lacks it.
@@ -28,7 +30,11 @@ def _missing(module: str, name: str):
     return missing
 
 
-class OpOverload:
+class OperatorBase:
+    """What all of `torch.ops` are."""
+
+
+class OpOverload(OperatorBase):
     """One signature of an op: `torch.ops.ns.name.default`, or another by its name."""
 
     def __init__(self, packet, op):
@@ -117,3 +123,13 @@ class OpOverloadPacket:
 
     def __repr__(self):
         return f"<OpOverloadPacket(op='{self}')>"
+
+
+HigherOrderOperator = absent("_ops.HigherOrderOperator", "weir has no graph capture of PyTorch's kind", base=OperatorBase)
+
+
+def __getattr__(name):
+    if name not in ("ops", "_OpNamespace"):
+        raise AttributeError(f"module 'weir._ops' has no attribute '{name}'")
+    from . import library  # which stands on this module
+    return library.ops if name == "ops" else library._Namespace

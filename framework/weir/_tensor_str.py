@@ -1,5 +1,6 @@
 """Tensors as text, exactly as PyTorch prints them. Source: torch.set_printoptions' documentation and its output."""
 
+import contextlib
 import dataclasses
 import math
 
@@ -37,6 +38,17 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 def get_printoptions() -> dict:
     """The current options by name."""
     return dataclasses.asdict(PRINT_OPTS)
+
+
+@contextlib.contextmanager
+def printoptions(**kwargs):
+    """A scope with options as set_printoptions takes them."""
+    before = get_printoptions()
+    set_printoptions(**kwargs)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
 
 
 class _Formatter:
@@ -168,24 +180,30 @@ def _node_name(node):
     return name.rpartition("::")[2]
 
 
-def tensor_repr(t) -> str:
-    """tensor([...], dtype=..., grad_fn=...), wrapped at the line width."""
+def _add_suffixes(tensor_str, suffixes, indent, force_newline):
+    """The text with a list of suffixes and the closing parenthesis, in lines of the width; the first suffix on a new one if so forced."""
+    width = len(tensor_str) - tensor_str.rfind("\n") + 1
+    for suffix in suffixes:
+        if force_newline or width + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            tensor_str += ",\n" + " " * indent + suffix
+            width, force_newline = indent + len(suffix), False
+        else:
+            tensor_str += ", " + suffix
+            width += len(suffix) + 2
+    return tensor_str + ")"
+
+
+def tensor_repr(t, *, tensor_contents=None) -> str:
+    """tensor([...], dtype=..., grad_fn=...), wrapped at the line width; tensor_contents is a text in the place of the numbers."""
     kind = type(t)
     if axes := _weir._batch_axes(t):
         level, size = axes[-1]
         return f"BatchedTensor(lvl={level}, bdim=0, value={tensor_repr(_weir._out_of_batch(t, 0, level, size))})"
     prefix = "tensor(" if kind is _C.Tensor or kind.__name__ in ("Parameter", "Buffer") and kind.__module__ == "weir.nn.parameter" else kind.__name__ + "("
     indent = len(prefix)
-    if t.device.type == "meta":
-        body = "..."
-    else:
-        body = _tensor_str(t, indent)
-    text, width = prefix + body, len(body.rpartition("\n")[2]) + (indent if "\n" not in body else 0) + 1
-    for suffix in _suffixes(t):
-        if width + len(suffix) + 2 > PRINT_OPTS.linewidth:
-            text += ",\n" + " " * indent + suffix
-            width = indent + len(suffix)
-        else:
-            text += ", " + suffix
-            width += len(suffix) + 2
-    return f"Parameter({text}))" if getattr(t, "_is_param", False) else text + ")"
+    body = tensor_contents if tensor_contents is not None else "..." if t.device.type == "meta" else _tensor_str(t, indent)
+    text = _add_suffixes(prefix + body, _suffixes(t), indent, False)
+    return f"Parameter({text})" if getattr(t, "_is_param", False) else text
+
+
+_str = _str_intern = tensor_repr

@@ -55,6 +55,16 @@ def _element_size(dtype):
     return dtype.itemsize
 
 
+def _set_obj_state(obj, state):
+    """obj with the attributes of a pickle: a dict, or a pair of it and of what lies in slots. RuntimeError for other tuples."""
+    if isinstance(state, tuple) and len(state) != 2:
+        raise RuntimeError(f"Invalid serialized state: {state}")
+    for part in state if isinstance(state, tuple) else (state,):
+        for name, value in (part or {}).items():
+            setattr(obj, name, value)
+    return obj
+
+
 def _get_device_index(device, optional=False, allow_cpu=False):
     device = weir.device(device) if isinstance(device, str) else device
     if isinstance(device, int):

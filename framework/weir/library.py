@@ -22,6 +22,16 @@ _ATEN_ONLY = {"_to_copy": _to_copy, "alias": lambda input: input.view_as(input),
               "lift_fresh": lambda input: input, "lift_fresh_copy": weir.clone}
 
 
+def _enter_scope(name, args=None):
+    from .profiler import record_function
+    return record_function(name, args).__enter__()
+
+
+#: Ops that open and close a scope of the profiler.
+_SCOPES = {"_record_function_enter": _enter_scope, "_record_function_enter_new": _enter_scope,
+           "_record_function_exit": lambda scope: scope.__exit__(None, None, None)}
+
+
 class _Namespace:
     def __init__(self, name):
         self.name = name
@@ -37,20 +47,23 @@ class _Namespace:
             value = _Aten(function if callable(function) else absent(f"ops.{self.name}.{name}"), name)
             setattr(self, name, value)
             return value
+        if self.name == "profiler" and name in _SCOPES:
+            setattr(self, name, _Aten(_SCOPES[name], name, "profiler"))
+            return vars(self)[name]
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
 
 class _Aten:
     """`torch.ops.aten.name`: the package's function of that name."""
 
-    def __init__(self, function, name):
-        self._function, self.__name__, self.tags = function, name, []  # no tags are known
+    def __init__(self, function, name, space="aten"):
+        self._function, self.__name__, self._space, self.tags = function, name, space, []  # no tags are known
 
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
 
     def __str__(self):
-        return f"aten.{self.__name__}"
+        return f"{self._space}.{self.__name__}"
 
     def __getattr__(self, name):
         if name.startswith("__"):

@@ -396,6 +396,16 @@ def is_tensor_method_or_property(func):
     return _plain(func) in _overridable()[Tensor] or getattr(func, "__name__", "") == "__get__"
 
 
+@functools.cache
+def get_default_nowrap_functions():
+    """What gives a tensor that the tensor keeps, so that a subclass's rule leaves it as it is."""
+    return {getter.__get__ for getter in (Tensor._base, Tensor.grad, Tensor._grad)}
+
+
+def _len_torch_function_stack():
+    return len(_modes)
+
+
 def is_tensor_like(inp):
     """Is inp a Tensor, or of a type with a rule?"""
     return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")

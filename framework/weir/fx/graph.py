@@ -1,25 +1,33 @@
 """A graph: nodes in order, and the Python code they stand for. Source: torch.fx.Graph."""
 import builtins
 import contextlib
-import keyword
 import math
 import operator
 import re
-from collections import defaultdict
+import typing
 
 import weir
+from weir._absent import absent as _absent
 
-from .node import Node, map_arg, qualified_name
+from ._naming import _CustomBuiltin, _custom_builtins, _is_from_torch, _Namespace, _register_custom_builtin  # noqa: F401
+from .node import Argument, Node, map_arg, qualified_name  # noqa: F401
 
-_OPERATORS = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.floordiv: "{} // {}",
-              operator.truediv: "{} / {}", operator.mod: "{} % {}", operator.lt: "{} < {}", operator.le: "{} <= {}",
-              operator.eq: "{} == {}", operator.ne: "{} != {}", operator.gt: "{} > {}", operator.ge: "{} >= {}",
-              operator.and_: "{} & {}", operator.or_: "{} | {}", operator.xor: "{} ^ {}", operator.getitem: "{}[{}]",
-              operator.matmul: "{} @ {}", operator.pow: "{} ** {}", operator.lshift: "{} << {}", operator.rshift: "{} >> {}",
-              operator.neg: "-{}", operator.pos: "+{}", operator.invert: "~{}"}
-_IN_PLACE = {operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=", operator.iand: "&=",
-             operator.ior: "|=", operator.ixor: "^=", operator.ipow: "**=", operator.imod: "%=", operator.imatmul: "@=",
-             operator.ifloordiv: "//=", operator.ilshift: "<<=", operator.irshift: ">>="}
+#: How the functions of `operator` are written in code, by their names: programs read these tables, and put others in their place.
+reflectable_magic_methods = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}", "div": "{} / {}", "mod": "{} % {}",
+    "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}", "and_": "{} & {}", "or_": "{} | {}", "xor": "{} ^ {}",
+    "getitem": "{}[{}]", "matmul": "{} @ {}"}
+magic_methods = {"eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "gt": "{} > {}", "le": "{} <= {}", "ge": "{} >= {}",
+                 "pos": "+{}", "neg": "-{}", "invert": "~{}", **reflectable_magic_methods}
+inplace_methods = {"iadd": "{} += {}", "iand": "{} &= {}", "ifloordiv": "{} //= {}", "ilshift": "{} <<= {}", "imod": "{} %= {}",
+                   "imul": "{} *= {}", "imatmul": "{} @= {}", "ior": "{} |= {}", "ipow": "{} **= {}", "irshift": "{} >>= {}",
+                   "isub": "{} -= {}", "itruediv": "{} /= {}", "ixor": "{} ^= {}", "setitem": "{}[{}] = {}"}
+_origin_type_map = {list: typing.List, dict: typing.Dict, set: typing.Set, frozenset: typing.FrozenSet, tuple: typing.Tuple}
+#: Short names of dtypes.
+dtype_abbrs = {getattr(weir, name): short for name, short in (pair.split(":") for pair in """uint8:u8 int8:i8 int16:i16 int32:i32 int64:i64 float16:f16
+    float32:f32 float64:f64 complex32:c32 complex64:c64 complex128:c128 bool:b8 bfloat16:bf16 bits1x8:b1x8 bits2x4:b2x4 bits4x2:b4x2 bits8:b8x1
+    bits16:b16x1 float8_e5m2:f8e5m2 float8_e4m3fn:f8e4m3fn float8_e5m2fnuz:f8e5m2fnuz float8_e4m3fnuz:f8e4m3fnuz uint16:u16 uint32:u32
+    uint64:u64 float8_e8m0fnu:f8e8m0fnu float4_e2m1fn_x2:f4e2m1fnx2""".split())}
 
 
 class PythonCode:
@@ -30,7 +38,67 @@ class PythonCode:
 
 
 class CodeGen:
-    """How a graph becomes source text; weir has this one way."""
+    """How a graph becomes source text; subclasses write the function's head, its `return` or all of it in their own way."""
+
+    _func_name = "forward"
+
+    def gen_fn_def(self, free_vars, maybe_return_annotation, *, expanded_def=False):
+        """The head of the function, which takes `self` and the free variables."""
+        if not free_vars or free_vars[0] != "self":
+            free_vars.insert(0, "self")
+        return f"def {self._func_name}({', '.join(free_vars)}){maybe_return_annotation}:"
+
+    def generate_output(self, output_args, *, descs=None, repr_fn=repr):
+        """The last statement."""
+        return f"return {repr_fn(output_args)}"
+
+    def process_inputs(self, *args):
+        """What the graph takes for arguments of the function."""
+        return args
+
+    def process_outputs(self, outputs):
+        """What the function gives for results of the graph."""
+        return outputs
+
+    def additional_globals(self):
+        """[(name, object)] of what the code needs besides."""
+        return []
+
+    def _gen_python_code(self, nodes, root_module, namespace, *, verbose=False, **_options):
+        """The code of the nodes, with every value dropped after its last use."""
+        globals_ = {name: made.obj for name, made in _custom_builtins.items()}
+        globals_.update(self.additional_globals())
+        seen, uses = set(), {}  # node -> the nodes that nobody uses after it
+        for node in reversed(nodes):
+            uses[node] = [n for n in node.all_input_nodes if n not in seen]
+            seen.update(uses[node])
+        free, body = [], []
+        for node in nodes:
+            if node.op == "placeholder":
+                free.append(_placeholder(node, globals_))
+                if node.target.lstrip("*") != node.name:
+                    body.append(f"{node.name} = {node.target.lstrip('*')}")
+                continue
+            if node.op == "output":
+                body.append(self.generate_output(node.args[0], repr_fn=lambda a: _show(a, globals_)))
+                continue
+            done = [n.name for n in uses[node]] + ([] if node.users else [node.name])
+            drop = "".join(f"{name} = " for name in done)
+            body.append(_statement(node, globals_, root_module) + (f";  {drop}None" if drop else ""))
+        lines = "\n".join("    " + line for line in body) or "    pass"
+        return PythonCode(f"\n\n\n{self.gen_fn_def(free, '')}\n{lines}\n    ", globals_)
+
+
+class _BoxedCodeGen(CodeGen):
+    """The function takes its arguments in one list, and empties it, so that nobody else keeps them alive."""
+
+    def gen_fn_def(self, free_vars, maybe_return_annotation, *, expanded_def=False):
+        names = [re.split("[:=]", v)[0].strip() for v in free_vars if v != "self"]
+        taking = ["args_iter = iter(args_list)", *(f"{name} = next(args_iter)" for name in names), "args_list.clear()"] if names else []
+        return "\n    ".join([f"def {self._func_name}(self, args_list){maybe_return_annotation}:", *taking])
+
+
+_PyTreeCodeGen = _absent("fx.graph._PyTreeCodeGen", "weir traces no containers apart")
 
 
 class _Nodes:
@@ -59,7 +127,7 @@ class Graph:
 
     def __init__(self, owning_module=None, tracer_cls=None, tracer_extras=None):
         self.owning_module, self._tracer_cls = owning_module, tracer_cls
-        self._names, self._base = set(), defaultdict(int)
+        self._graph_namespace = _Namespace()
         self._root = Node(self, "", "root", "", (), {})
         self._insert_before = self._root
         self._codegen = CodeGen()
@@ -71,30 +139,17 @@ class Graph:
     def find_nodes(self, *, op, target=None, sort=True):
         return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
 
-    def _name(self, candidate):
-        candidate = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
-        if candidate[0].isdigit():
-            candidate = f"_{candidate}"
-        taken = candidate in self._names or keyword.iskeyword(candidate) or hasattr(builtins, candidate)
-        base = candidate
-        match = re.fullmatch(r"(.*)_(\d+)", candidate)
-        if taken and match:
-            base = match[1]
-        while candidate in self._names or keyword.iskeyword(candidate) or hasattr(builtins, candidate):
-            self._base[base] += 1
-            candidate = f"{base}_{self._base[base]}"
-        self._names.add(candidate)
-        return candidate
-
     def _candidate(self, op, target):
         if callable(target):
             return _snake(target.__name__ if hasattr(target, "__name__") else type(target).__name__)
-        return _snake(str(target).replace(".", "_"))
+        target = str(target)
+        return _snake(target[2:-2] if target.startswith("__") and target.endswith("__") else target)
 
     def create_node(self, op, target, args=None, kwargs=None, name=None, type_expr=None):
         """Adds a node at the insertion point, which is the end unless set."""
-        name = self._name(name if name is not None else self._candidate(op, target))
+        name = self._graph_namespace.create_name(name if name is not None else self._candidate(op, target), None)
         node = Node(self, name, op, target, args or (), kwargs or {}, type_expr)
+        self._graph_namespace.associate_name_with_obj(name, node)
         self._insert_before.prepend(node)
         return node
 
@@ -218,42 +273,34 @@ class Graph:
             g.output(result)
         return g
 
-    def python_code(self, root_module="self", *, verbose=False):
-        """The code of `forward`, with every value dropped after its last use."""
-        globals_ = {"torch": weir, "device": weir.device, "inf": math.inf, "nan": math.nan, "NoneType": type(None)}
-        seen, uses = set(), {}  # node -> the nodes that nobody uses after it
-        for node in reversed(self.nodes):
-            uses[node] = [n for n in node.all_input_nodes if n not in seen]
-            seen.update(uses[node])
-        free, body = [], []
-        for node in self.nodes:
-            if node.op == "placeholder":
-                free.append(_placeholder(node, globals_))
-                continue
-            if node.op == "output":
-                body.append(f"return {_show(node.args[0], globals_)}")
-                continue
-            done = [n.name for n in uses[node]] + ([] if node.users else [node.name])
-            drop = "".join(f"{name} = " for name in done)
-            body.append(_statement(node, globals_, root_module) + (f";  {drop}None" if drop else ""))
-        lines = "\n".join("    " + line for line in body) or "    pass"
-        parameters = ", ".join([root_module, *free])
-        return PythonCode(f"\n\n\ndef forward({parameters}):\n{lines}\n    ", globals_)
+    def set_codegen(self, codegen):
+        """Code is written by this CodeGen from now on."""
+        self._codegen = codegen
+
+    def python_code(self, root_module="self", *, verbose=False, **options):
+        """The code of `forward`."""
+        namespace, nodes = _Namespace(), list(self.nodes)
+        for node in nodes:  # a code generator writes repr(node), and may have given the name to a global
+            node._repr_fn = lambda n: namespace.create_name(n.name, n)
+        try:
+            return self._codegen._gen_python_code(self.nodes, root_module, namespace, verbose=verbose, **options)
+        finally:
+            for node in nodes:
+                del node._repr_fn
 
     def process_inputs(self, *args):
-        return args
+        return self._codegen.process_inputs(*args)
 
     def process_outputs(self, out):
-        return out
+        return self._codegen.process_outputs(out)
 
 
 def _snake(s):
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", s).lower().strip("_") or s
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", s).lower()
 
 
 def _placeholder(node, globals_):
-    star = node.target if node.target.startswith("*") else node.name
-    return star + (f" = {_show(node.args[0], globals_)}" if node.args else "")
+    return node.target + (f" = {_show(node.args[0], globals_)}" if node.args else "")
 
 
 def _show(a, globals_):
@@ -310,27 +357,28 @@ def _function(function, globals_):
     return short
 
 
-def _attribute(root, path):
-    text = root
-    for atom in path.split("."):
-        text = f"{text}.{atom}" if atom.isidentifier() else f'getattr({text}, "{atom}")'
-    return text
+def _format_target(base, target):
+    """What lies at a dotted name under `base`, as source text."""
+    for atom in target.split("."):
+        base = f"{base}.{atom}" if atom.isidentifier() else f'getattr({base}, "{atom}")'
+    return base
 
 
 def _statement(node, globals_, root):
     def call(args):
         return ", ".join([_show(a, globals_) for a in args] + [f"{k} = {_show(v, globals_)}" for k, v in node.kwargs.items()])
     if node.op == "get_attr":
-        return f"{node.name} = {_attribute(root, node.target)}"
+        return f"{node.name} = {_format_target(root, node.target)}"
     if node.op == "call_module":
-        return f"{node.name} = {_attribute(root, node.target)}({call(node.args)})"
+        return f"{node.name} = {_format_target(root, node.target)}({call(node.args)})"
     if node.op == "call_method":
         return f"{node.name} = {_show(node.args[0], globals_)}.{node.target}({call(node.args[1:])})"
-    if node.target in _OPERATORS and not node.kwargs:
-        return f"{node.name} = " + _OPERATORS[node.target].format(*(_operand(a, globals_) for a in node.args))
-    if node.target in _IN_PLACE and not node.kwargs:
-        first, second = (_show(a, globals_) for a in node.args)
-        return f"{first} {_IN_PLACE[node.target]} {second};  {node.name} = {first}"
+    operator_name = node.target.__name__ if getattr(node.target, "__module__", None) == "_operator" and not node.kwargs else None
+    if operator_name in magic_methods:
+        return f"{node.name} = " + magic_methods[operator_name].format(*(_operand(a, globals_) for a in node.args))
+    if operator_name in inplace_methods:
+        shown = [_show(a, globals_) for a in node.args]
+        return f"{inplace_methods[operator_name].format(*shown)};  {node.name} = {shown[0]}"
     if node.target is builtins.getattr and isinstance(node.args[1], str) and node.args[1].isidentifier() and len(node.args) == 2:
         return f"{node.name} = {_show(node.args[0], globals_)}.{node.args[1]}"
     return f"{node.name} = {_function(node.target, globals_)}({call(node.args)})"

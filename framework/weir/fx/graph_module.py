@@ -2,9 +2,13 @@
 import copy
 import itertools
 import linecache
+import sys
+import traceback
 
 import weir
 from weir.nn import Module
+
+from ._naming import _custom_builtins, _is_from_torch
 
 _count = itertools.count()
 
@@ -30,11 +34,77 @@ def _copy_attr(from_module, to_module, target):
         if there is None:
             setattr(to_module, atom, Module())
         from_module, to_module = child, getattr(to_module, atom)
-    value = getattr(from_module, field)
-    if isinstance(value, weir.Tensor) and not isinstance(value, weir.nn.Parameter):
-        to_module.register_buffer(field, value)
+    _assign_attr(getattr(from_module, field), to_module, field)
+
+
+def _assign_attr(from_obj, to_module, target):
+    """Puts from_obj at a dotted name of a module; modules on the way are made. Tensors that are no parameters become buffers."""
+    *prefix, field = target.split(".")
+    for atom in prefix:
+        if getattr(to_module, atom, None) is None:
+            setattr(to_module, atom, Module())
+        to_module = getattr(to_module, atom)
+    if isinstance(from_obj, weir.Tensor) and not isinstance(from_obj, weir.nn.Parameter):
+        to_module.register_buffer(field, from_obj)
     else:
-        setattr(to_module, field, value)
+        setattr(to_module, field, from_obj)
+
+
+def _get_attr(model, attr_name):
+    """What lies at a dotted name of a module. AssertionError where something on the way is missing, AttributeError where the last is."""
+    *prefix, field = attr_name.split(".")
+    for atom in prefix:
+        model = getattr(model, atom, None)
+        if model is None:
+            raise AssertionError(f"Attribute '{atom}' not found in model")
+    return getattr(model, field)
+
+
+def _exec_with_source(src, globals, co_fields=None):
+    """Runs source text in a scope; tracebacks show its lines."""
+    file = f"<eval_with_key>.weir.{next(_count)}"
+    linecache.cache[file] = (len(src), None, src.splitlines(True), file)
+    exec(compile(src, file, "exec", dont_inherit=True), globals)
+
+
+def _forward_from_src(src, globals, co_fields=None):
+    """The function `forward` of source text that finds the globals; they stay as they are."""
+    scope = dict(globals)
+    _exec_with_source(src, scope, co_fields)
+    return scope["forward"]
+
+
+def _format_import_statement(name, obj, importer):
+    """The line that gives obj to a program by that name; `importer` says where another than the package has it."""
+    if name in _custom_builtins:
+        return _custom_builtins[name].import_str
+    if _is_from_torch(name):
+        return "import torch"
+    return "from {} import {} as {}".format(*importer.get_name(obj), name)
+
+
+class _WrappedCall:
+    """`__call__` of a module whose generated code, where it fails, is shown with the line."""
+
+    def __init__(self, cls, cls_call):
+        self.cls, self.cls_call = cls, cls_call
+
+    @staticmethod
+    def _generate_error_message(frame_summary):
+        line, source = frame_summary.lineno, linecache.getlines(frame_summary.filename)
+        marker = "~" * len(frame_summary.line) + "~~~ <--- HERE"
+        return "\n".join([traceback.format_exc(), f"Call using an FX-traced Module, line {line} of the traced Module's generated forward function:",
+                          "".join(source[line - 2:line]), marker, "\n".join(source[line:line + 2])])
+
+    def __call__(self, obj, *args, **kwargs):
+        try:
+            return super(self.cls, obj).__call__(*args, **kwargs) if self.cls_call is None else self.cls_call(obj, *args, **kwargs)
+        except Exception as error:
+            innermost = traceback.extract_tb(error.__traceback__)[-1]
+            if "eval_with_key" not in innermost.filename:
+                raise
+            print(self._generate_error_message(innermost), file=sys.stderr)
+            raise error.with_traceback(None)  # noqa: B904  (the message is its place)
 
 
 class GraphModule(Module):
@@ -89,11 +159,7 @@ class GraphModule(Module):
         """Generates forward from the graph anew."""
         made = self._graph.python_code("self")
         self.__dict__["_code"] = made.src
-        file = f"<graph {next(_count)}>"
-        linecache.cache[file] = (len(made.src), None, made.src.splitlines(True), file)
-        scope = dict(made.globals)
-        exec(compile(made.src, file, "exec"), scope)
-        type(self).forward = scope["forward"]
+        type(self).forward = _forward_from_src(made.src, made.globals)
         return made
 
     def add_submodule(self, target, m):

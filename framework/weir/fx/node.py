@@ -34,10 +34,35 @@ def qualified_name(function):
         return known
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", None) or type(function).__module__
-    module = {"_operator": "operator"}.get(module, module)
-    if module.startswith("weir"):
-        module = "torch" + module[len("weir"):]
-    return f"{module}.{name}"
+    return f"{_named_as_torch({'_operator': 'operator'}.get(module, module))}.{name}"
+
+
+def _named_as_torch(module):
+    return "torch" + module[len("weir"):] if module.partition(".")[0] in ("weir", "_weir") else module
+
+
+def _find_module_of_method(orig_method):
+    """The module of a function. RuntimeError where nothing says which."""
+    if orig_method.__module__ is not None:
+        return orig_method.__module__
+    for guess in (weir, weir.nn.functional):
+        if getattr(guess, orig_method.__name__, None) is orig_method:
+            return guess.__name__
+    raise RuntimeError(f"cannot find module for {orig_method}")
+
+
+def _type_repr(obj):
+    """A class by its module and name, those of Python itself by their name; a function by its name; else repr(obj)."""
+    if isinstance(obj, type) and not isinstance(obj, types.GenericAlias):
+        return obj.__qualname__ if obj.__module__ == "builtins" else f"{_named_as_torch(obj.__module__)}.{obj.__qualname__}"
+    if obj is ...:
+        return "..."
+    return obj.__name__ if isinstance(obj, types.FunctionType) else repr(obj)
+
+
+def _get_qualified_name(func):
+    """qualified_name with the module that functions of `operator` say they are of."""
+    return "_" * (getattr(func, "__module__", None) == "_operator") + qualified_name(func)
 
 
 def map_arg(a, fn):
@@ -164,10 +189,12 @@ class Node:
         """Must it run though nobody uses it?"""
         if self.op in ("placeholder", "output"):
             return True
-        return self.op == "call_function" and self.target in _side_effects
+        return self.op == "call_function" and self.target in _side_effectful_functions
+
+    _repr_fn = staticmethod(lambda node: node.name)  # another while code is written
 
     def __repr__(self):
-        return self.name
+        return self._repr_fn(self)
 
     def __lt__(self, other):
         order = {n: i for i, n in enumerate(self.graph.nodes)}
@@ -200,12 +227,13 @@ class Node:
         return "builtins.getattr" if self.target is builtins.getattr else qualified_name(self.target)
 
 
-_side_effects: set = {print}
+#: Functions whose calls stay though nobody uses what they give; programs read it and add to it.
+_side_effectful_functions: set = {weir._assert, weir._assert_async, weir._C._set_grad_enabled, operator.setitem}
 
 
 def has_side_effect(fn):
     """Keeps calls of fn when dead code goes. Returns fn."""
-    _side_effects.add(fn)
+    _side_effectful_functions.add(fn)
     return fn
 
 

@@ -1,10 +1,11 @@
 """Stand-ins for values while a function is traced: what is done with them becomes nodes. Source: torch.fx.Proxy."""
 import builtins
+import copy
 import operator
 
 import weir
 
-from .node import Node
+from .node import Argument, Node  # noqa: F401
 
 
 class TraceError(ValueError):
@@ -68,6 +69,53 @@ class Attribute(Proxy):
 
     def __call__(self, *args, **kwargs):
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+class ParameterProxy(Proxy):
+    """A parameter: questions of its shape are answered, so that programs may branch on them."""
+
+    def __init__(self, tracer, node, name, param):
+        super().__init__(node, tracer)
+        if not isinstance(param, weir.nn.Parameter):
+            raise AssertionError(f"Expected Parameter, got {type(param)}")
+        self.param, self.name = param, name
+
+    def __repr__(self):
+        return f"ParameterProxy({self.name})"
+
+    shape, ndim = property(lambda self: self.param.shape), property(lambda self: self.param.ndim)
+
+    def size(self):
+        return self.param.size()
+
+    def dim(self):
+        return self.param.dim()
+
+    def numel(self):
+        return self.param.numel()
+
+    nelement = numel
+
+
+class Scope:
+    """The path and the class of a module."""
+
+    def __init__(self, module_path, module_type):
+        self.module_path, self.module_type = module_path, module_type
+
+
+class ScopeContextManager:
+    """`scope` says what `current_scope` says from now on, until `with` ends."""
+
+    def __init__(self, scope, current_scope):
+        self._scope, self._prev_scope = scope, copy.copy(scope)
+        vars(scope).update(vars(current_scope))
+
+    def __enter__(self):
+        return self._scope
+
+    def __exit__(self, *args):
+        vars(self._scope).update(vars(self._prev_scope))
 
 
 def find_proxy(a):

@@ -8,11 +8,13 @@ import contextlib
 import functools
 import inspect
 import sys
+import types
 
 import weir
 from weir import Tensor
 from weir.nn import Module, Parameter
 
+from ._proxyable import _proxyable_classes
 from .graph import Graph
 from .graph_module import GraphModule
 from .proxy import Proxy, TracerBase, find_proxy
@@ -92,6 +94,18 @@ def _patched(code_globals):
 
 
 _NOT_THERE = object()
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _with_plain_parameters(function):
+    """The function with `*args` and `**kwargs` as two parameters at its end; itself where it has none."""
+    inner = inspect.unwrap(function)
+    code, variable = getattr(inner, "__code__", None), inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    if code is None or not code.co_flags & variable:
+        return function
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~variable)
+    return types.FunctionType(code, inner.__globals__, inner.__name__, inner.__defaults__, inner.__closure__)
 
 
 class Tracer(TracerBase):
@@ -136,19 +150,26 @@ class Tracer(TracerBase):
                         return self.create_node("get_attr", name, (), {})
             for name in (n for n in vars(self.root) if vars(self.root)[n] is a):
                 return self.create_node("get_attr", name, (), {})
-            number = 0
-            while hasattr(self.root, f"_tensor_constant{number}"):
-                number += 1
-            setattr(self.root, f"_tensor_constant{number}", a)
-            return self.create_node("get_attr", f"_tensor_constant{number}", (), {})
+            return self._constant("_tensor_constant", a)
         if isinstance(a, Module):
             return self.create_node("get_attr", self.path_of_module(a), (), {})
+        if type(a) in _proxyable_classes:
+            return self._constant(f"_{type(a).__name__}_constant_", a)
         return super().create_arg(a)
 
+    def _constant(self, prefix, value):
+        """A node for a value that nothing made in the trace: the root keeps it."""
+        number = 0
+        while hasattr(self.root, f"{prefix}{number}"):
+            number += 1
+        setattr(self.root, f"{prefix}{number}", value)
+        return self.create_node("get_attr", f"{prefix}{number}", (), {})
+
     def _arguments(self, function, is_method, concrete):
-        signature = inspect.signature(function)
+        """(function, args, kwargs) to call in the trace: `*args` and `**kwargs` are parameters like others then, a proxy each."""
+        parameters = sorted(inspect.signature(function).parameters.items(), key=lambda p: p[1].kind in _VARIABLE)  # as code has them
         args, kwargs = [], {}
-        for index, (name, parameter) in enumerate(signature.parameters.items()):
+        for index, (name, parameter) in enumerate(parameters):
             if is_method and index == 0:
                 args.append(self.root)
                 continue
@@ -158,13 +179,11 @@ class Tracer(TracerBase):
             else:
                 default = () if parameter.default is parameter.empty or star else (parameter.default,)
                 value = self.create_proxy("placeholder", star + name, default, {})
-            if star == "*":
-                args.append(value)
-            elif parameter.kind is parameter.KEYWORD_ONLY or star == "**":
+            if parameter.kind is parameter.KEYWORD_ONLY and parameters[-1][1].kind not in _VARIABLE:
                 kwargs[name] = value
             else:
                 args.append(value)
-        return args, kwargs
+        return _with_plain_parameters(function), args, kwargs
 
     def trace(self, root, concrete_args=None):
         """The graph of root, a module or function; concrete_args are values to fix, by the parameters' names."""
@@ -175,7 +194,7 @@ class Tracer(TracerBase):
         self.graph = Graph(tracer_cls=type(self))
         code_globals = [g for g in (getattr(m.forward, "__globals__", None) for m in self.root.modules()) if g is not None]
         code_globals.append(getattr(inspect.unwrap(function), "__globals__", {}))
-        args, kwargs = self._arguments(function, is_method, concrete_args or {})
+        function, args, kwargs = self._arguments(function, is_method, concrete_args or {})
         cache: dict = {}
         call, attribute, tracer = Module.__call__, Module.__getattr__, self
 

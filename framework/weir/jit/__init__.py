@@ -35,6 +35,10 @@ class _Compiled(type):
 class ScriptModule(_Module, metaclass=_Compiled):
     """A module. That it may be compiled changes nothing here, but that those which `script` and `trace` answered are instances."""
 
+    def save(self, f, **kwargs):
+        """NotImplementedError: there is no compiled program to save."""
+        save(self, f, **kwargs)
+
 
 class RecursiveScriptModule(ScriptModule):
     """What `script` makes of a module in PyTorch; here the module itself, which is an instance from then on."""
@@ -132,7 +136,7 @@ def _keep(obj=None, *args, **kwargs):
     return obj if callable(obj) else (lambda fn: fn)
 
 
-export = ignore = unused = interface = _overload = _overload_method = _keep
+export = ignore = unused = interface = _drop = _overload = _overload_method = _keep
 strict_fusion = optimized_execution = fuser = _PassThrough
 
 
@@ -150,6 +154,13 @@ def optimize_for_inference(mod, other_methods=None):
 
 def run_frozen_optimizations(mod, optimize_numerics=True, preserved_methods=None):
     """mod is as it was."""
+
+
+def _unwrap_optional(x):
+    """x. AssertionError for None."""
+    if x is None:
+        raise AssertionError("Unwrapping null optional")
+    return x
 
 
 def annotate(the_type, the_value):

@@ -29,8 +29,20 @@ def set_sharing_strategy(new_strategy):
         raise ValueError(f"set_sharing_strategy: expected 'file_system' or 'file_descriptor', got {new_strategy!r}")
 
 
+def _set_thread_name(name):
+    """What the system calls this thread, of which it keeps 15 letters."""
+    with open("/proc/thread-self/comm", "wb") as file:
+        file.write(name.encode()[:15])
+
+
+def _get_thread_name():
+    """What the system calls this thread."""
+    with open("/proc/thread-self/comm") as file:
+        return file.read().rstrip("\n")
+
+
 def __getattr__(name):
     if name in ("reductions", "queue", "pool"):
         import importlib
-        return importlib.import_module("weir.multiprocessing.shared" if name == "reductions" else f"multiprocessing.{name}")
+        return importlib.import_module(f"weir.multiprocessing.{name}" if name == "reductions" else f"multiprocessing.{name}")
     return getattr(_multiprocessing, name)

@@ -288,6 +288,24 @@ def kineto_available():
 
 
 _KinetoProfile = profile
+PROFILER_STEP_NAME = "ProfilerStep"  # what a step of a schedule is called in PyTorch's traces
+
+
+def _default_schedule_fn(_):
+    """What a profile without a schedule does in each step."""
+    return ProfilerAction.RECORD
+
+
+class _ExperimentalConfig:
+    """Settings of PyTorch's recorder, kept for programs; what they would add to a trace is not there. NotImplementedError for counters of devices."""
+
+    def __init__(self, profiler_metrics=(), profiler_measure_per_kernel=False, verbose=False, performance_events=(), enable_cuda_sync_events=False,
+                 adjust_profiler_step=False, disable_external_correlation=False, profile_all_threads=False, capture_overload_names=False,
+                 record_python_gc_info=False, expose_kineto_event_metadata=False, custom_profiler_config="", adjust_timestamps=False,
+                 trace_only=False):
+        if profiler_metrics or performance_events:
+            raise NotImplementedError("_ExperimentalConfig: weir reads no counters of devices")
+        self.custom_profiler_config, self.trace_only = custom_profiler_config, trace_only
 
 
 class ExecutionTraceObserver:

@@ -3,7 +3,7 @@
 from .._lazy import lazy_attributes
 
 _MODULES = """_contextlib _python_dispatch _pytree backend_registration benchmark bundled_inputs checkpoint collect_env
-    cpp_extension data deterministic dlpack flop_counter hooks mobile_optimizer model_zoo module_tracker tensorboard weak _import_utils viz
+    cpp_extension data deterministic file_baton dlpack flop_counter hooks mobile_optimizer model_zoo module_tracker tensorboard weak _import_utils viz
     backcompat"""
 
 __getattr__ = lazy_attributes("weir.utils", {

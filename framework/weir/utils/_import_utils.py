@@ -1,4 +1,5 @@
 """Checks for optional packages."""
+import functools
 import importlib.util
 
 
@@ -8,3 +9,9 @@ def _check_module_exists(name):
         return importlib.util.find_spec(name) is not None
     except ImportError:
         return False
+
+
+@functools.cache
+def dill_available():
+    """Is the package dill, which pickles more than Python does, installed?"""
+    return _check_module_exists("dill")

@@ -3,12 +3,27 @@
 Containers are lists, tuples, named tuples, dicts, OrderedDict, defaultdict, deque and what is registered; None is a leaf.
 """
 import dataclasses
+import functools
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Protocol
 
 import weir
 
+from . import _treespec_text
+
 Context, PyTree = Any, Any
+
+
+class KeyEntry(Protocol):
+    """A step into a container."""
+
+    def __hash__(self) -> int: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+    def get(self, parent: Any) -> Any: ...
 
 
 class MappingKey(NamedTuple):
@@ -65,6 +80,7 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    _treespec_text.register(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
 _register_pytree_node = _private_register_pytree_node = register_pytree_node
@@ -72,6 +88,7 @@ _register_pytree_node = _private_register_pytree_node = register_pytree_node
 
 def _deregister_pytree_node(cls):
     del SUPPORTED_NODES[cls]
+    _treespec_text.forget(cls)
 
 
 def register_constant(cls):
@@ -87,7 +104,8 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
         return [getattr(obj, n) for n in names], list(names)
 
     register_pytree_node(cls, flatten, lambda values, context: cls(**dict(zip(context, values))),
-                         flatten_with_keys_fn=lambda o: ([(GetAttrKey(n), getattr(o, n)) for n in names], list(names)))
+                         flatten_with_keys_fn=lambda o: ([(GetAttrKey(n), getattr(o, n)) for n in names], list(names)),
+                         serialized_type_name=serialized_type_name)
 
 
 def _sequence_keys(flatten):
@@ -109,7 +127,7 @@ def _mapping(make):
 def _enter(cls, flatten, unflatten, with_keys=None):
     """Registers a container, and gives its three functions, which programs use for containers of their own."""
     with_keys = with_keys or _sequence_keys(flatten)
-    register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=with_keys)
+    register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=with_keys, **_treespec_text.BUILTIN.get(cls, {}))
     return flatten, unflatten, with_keys
 
 
@@ -158,10 +176,10 @@ def is_structseq(obj):
 
 def _get_node_type(tree):
     cls = type(tree)
-    if cls in SUPPORTED_NODES:
-        return cls
     if is_namedtuple_instance(tree):
         return namedtuple
+    if cls in SUPPORTED_NODES:
+        return cls
     if isinstance(tree, tuple) and cls.__module__ == "torch.return_types":  # each a kind of its own, made when it is first met
         _enter(cls, lambda x: (list(x), None), lambda v, c: cls(v))
     return cls
@@ -415,8 +433,32 @@ def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
     return result
 
 
+def treespec_dumps(treespec, protocol=None):
+    """The structure as text, which `treespec_loads` reads and other processes too.
+
+    NotImplementedError for containers that are registered without a `serialized_type_name`, TypeError for contexts that JSON does not
+    hold, ValueError for a protocol other than 1.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    return _treespec_text.dumps(treespec, protocol)
+
+
+@functools.lru_cache
+def treespec_loads(serialized):
+    """The structure of which `treespec_dumps` made the text."""
+    return _treespec_text.loads(serialized, TreeSpec, _LEAF)
+
+
 def treespec_pprint(treespec):
     return str(tree_unflatten(["*"] * treespec.num_leaves, treespec)).replace("'*'", "*")
 
 
 pytree_to_str = treespec_pprint
+
+
+def _register_namedtuple(cls, *, serialized_type_name):
+    """Texts of structures name this class of named tuples so."""
+    _private_register_pytree_node(cls, _namedtuple_flatten, _namedtuple_unflatten, serialized_type_name=serialized_type_name,
+                                  to_dumpable_context=_treespec_text._name_of, from_dumpable_context=_treespec_text._class_named,
+                                  flatten_with_keys_fn=_namedtuple_flatten_with_keys)

@@ -15,6 +15,7 @@ import _weir
 import weir
 from weir import Tensor
 from weir._absent import absent as _absent, absent_names as _absent_names
+from weir.utils._pytree import tree_leaves
 
 
 class _Checkpoint(weir.autograd.Function):
@@ -177,14 +178,19 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
         return _Checkpoint.apply(function, kwargs, weir.get_rng_state() if preserve_rng_state else None, *args)
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of ['default', 'none'] but got {determinism_check}")
-    return _without_reentrance(function, args, kwargs, context_fn, determinism_check == "default", early_stop, preserve_rng_state)
+    around = contextlib.contextmanager(_checkpoint_without_reentrant_generator)
+    with around(function, preserve_rng_state, context_fn, determinism_check, debug, early_stop, *args, **kwargs):
+        return function(*args, **kwargs)
 
 
-def _without_reentrance(function, args, kwargs, context_fn, check, early_stop, preserve_rng_state):
+def _checkpoint_without_reentrant_generator(fn, preserve_rng_state=True, context_fn=noop_context_fn, determinism_check="default", debug=False,
+                                            early_stop=True, *args, **kwargs):
+    """Yields once: what fn(*args, **kwargs) would save for backward there is computed again by another call."""
     first, second = context_fn()
     if not weir.is_grad_enabled():
         with first:
-            return function(*args, **kwargs)
+            yield
+        return
     state = weir.get_rng_state() if preserve_rng_state else None
     precision = weir._C._autocast_enabled(), weir._C._autocast_dtype()
 
@@ -194,12 +200,12 @@ def _without_reentrance(function, args, kwargs, context_fn, check, early_stop, p
         before = _weir._repeat_vmaps(vmaps)  # what is computed again belongs to the batches that the graph knows
         try:
             with _rng_state(state), weir.amp.autocast("cpu", precision[1], precision[0]), second:
-                function(*args, **kwargs)
+                fn(*args, **kwargs)
         finally:
             _weir._repeat_vmaps(before)
-    frame = _Frame(again, check, early_stop if _switches["early_stop"] is None else _switches["early_stop"])
+    frame = _Frame(again, determinism_check == "default", early_stop if _switches["early_stop"] is None else _switches["early_stop"])
     with weir.autograd.graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
-        return function(*args, **kwargs)
+        yield
 
 
 def _traced(function, args, kwargs):
@@ -260,7 +266,7 @@ def set_device_states(devices, states, *, device_type=None):
 class DefaultDeviceType:
     """Which accelerator checkpoint takes where no argument says so. Kept for programs that set it."""
 
-    _default = "cuda"
+    _default = "cpu"
 
     @staticmethod
     def set_device_type(device="cuda"):
@@ -277,6 +283,50 @@ class CheckpointPolicy(enum.Enum):
     MUST_SAVE, PREFER_SAVE, MUST_RECOMPUTE, PREFER_RECOMPUTE, MUST_CPU_OFFLOAD, PREFER_CPU_OFFLOAD = range(6)
 
 
+def _policy_from_bool(b):
+    """The policy that True and False, of older programs, stand for."""
+    return CheckpointPolicy.MUST_SAVE if b else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+class _VersionWrapper:
+    """A value that is kept; a tensor is watched for changes in place."""
+
+    def __init__(self, val):
+        self.val, self.version = val, val._version if isinstance(val, Tensor) else None
+
+    def get_val(self, allow_cache_entry_mutation):
+        """The value. RuntimeError for a tensor that was changed since, unless that is allowed."""
+        if self.version is not None and not allow_cache_entry_mutation and self.val._version != self.version:
+            raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
+        return self.val
+
+
+def _detach_helper(x):
+    """A tensor without history, whose changes in place count for x too; what is no tensor as it is."""
+    return x.detach() if isinstance(x, Tensor) else x
+
+
+def _get_autocast_kwargs(device_type="cuda"):
+    """(of the device, of the CPU): what autocast takes to be in force as it is now; None for a device that has none."""
+    def now(kind):
+        return {"enabled": weir.is_autocast_enabled(kind), "dtype": weir.get_autocast_dtype(kind), "cache_enabled": weir.is_autocast_cache_enabled()}
+    return now(device_type) if weir.amp.is_autocast_available(device_type) else None, now("cpu")
+
+
+def _get_device_module(device="cuda"):
+    """`torch.cuda` and its kin by their device type."""
+    return weir.device("meta") if device == "meta" else getattr(weir, device)
+
+
+def _infer_device_type(*args):
+    """The kind of accelerator that the arguments' tensors are on, the default one where they are on none. Warns of several kinds."""
+    found = list(dict.fromkeys(a.device.type for a in tree_leaves(args) if isinstance(a, Tensor) and a.device.type != "cpu"))
+    if len(found) > 1:
+        warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for "
+                      f"devices of a single device type.\nDevice types: {sorted(found)} first device type: {found[0]}", stacklevel=2)
+    return DefaultDeviceType.get_device_type() if not found else "cuda" if "cuda" in found else found[0]
+
+
 CheckpointFunction = _absent("utils.checkpoint.CheckpointFunction", "call checkpoint(..., use_reentrant=True)")
-__getattr__ = _absent_names("weir.utils.checkpoint", "SelectiveCheckpointContext create_selective_checkpoint_contexts SAC_IGNORED_OPS GraphExecGroup",
+__getattr__ = _absent_names("weir.utils.checkpoint", "_CachedTorchDispatchMode _CachingTorchDispatchMode SelectiveCheckpointContext create_selective_checkpoint_contexts SAC_IGNORED_OPS GraphExecGroup",
                             "weir has no modes that see single ops")

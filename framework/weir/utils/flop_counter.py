@@ -17,6 +17,23 @@ _ATEN = {"convolution_input": "convolution_backward", "convolution_weight": "con
 _SUFFIXES = ["", "K", "M", "B", "T"]
 _active: list = []  # the counters that a program is in, outermost first
 
+def _unpack_flash_attention_nested_shapes(*, query, key, value, grad_out=None, cum_seq_q, cum_seq_k, max_q, max_k):
+    """Yields the shapes (query, key, value, grad_out or None) of attention over a batch of sequences, or of each sequence where they lie
+    one after the other, (total length, heads, depth), between the offsets of cum_seq_q and cum_seq_k.
+    """
+    if cum_seq_q is None:
+        yield query.shape, key.shape, value.shape, grad_out.shape if grad_out is not None else None
+        return
+    if len(key.shape) != 3 or len(value.shape) != 3 or cum_seq_q.shape != cum_seq_k.shape or grad_out is not None and grad_out.shape != query.shape:
+        raise AssertionError("sdpa_flop_count: sequences one after the other are (length, heads, depth) with as many offsets of keys as of queries")
+
+    def lengths(offsets, longest):
+        return [longest] * (offsets.shape[0] - 1) if offsets.device.type == "meta" else offsets.diff().tolist()
+    for q, k in zip(lengths(cum_seq_q, max_q), lengths(cum_seq_k, max_k)):
+        shapes = [(1, t.shape[1], length, t.shape[2]) for t, length in ((query, q), (key, k), (value, k))]
+        yield *shapes, shapes[0] if grad_out is not None else None
+
+
 register_flop_formula = _absent("utils.flop_counter.register_flop_formula", "counts follow from the index notation of ops")
 
 

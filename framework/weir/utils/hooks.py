@@ -38,6 +38,36 @@ class RemovableHandle:
         self.remove()
 
 
+class BackwardHook:
+    """Hooks of gradients round a module's call: `setup_input_hook` takes its arguments, then `setup_output_hook` what it gave.
+
+    user_hooks are called with (module, grad_input, grad_output) once both are known, user_pre_hooks with (module, grad_output) before.
+    RuntimeError, within backward, for hooks that give another number of gradients.
+    """
+
+    def __init__(self, module, user_hooks, user_pre_hooks):
+        from weir.nn.modules._hooks import _BackwardWatch  # which stands on this module
+        self.module, self.user_hooks, self.user_pre_hooks = module, user_hooks, user_pre_hooks
+        self._watch = _BackwardWatch(self)
+
+    def _of_module(self, hooks):
+        return [lambda _, *grads, hook=hook: hook(self.module, *grads) for hook in hooks]
+
+    def _table(self, kind):
+        return dict(enumerate(self._of_module(self.user_pre_hooks)))
+
+    def _get_backward_hooks(self):
+        return self._of_module(self.user_hooks), []
+
+    def setup_input_hook(self, args):
+        """The arguments, of which those that are tensors lead through the hooks."""
+        return self._watch.enter(args)
+
+    def setup_output_hook(self, args):
+        """The output, of which those that are tensors lead through the hooks."""
+        return self._watch.leave(args)
+
+
 def add_hook(table: OrderedDict, hook, *, prepend: bool = False, flags=()) -> RemovableHandle:
     """Puts `hook` into `table` and returns its handle. `flags` are further tables that mark its id."""
     handle = RemovableHandle(table, extra_dict=list(flags))

@@ -3,7 +3,8 @@
 from weir._absent import absent_names as _absent_names
 from weir._lazy import lazy_attributes as _lazy_attributes
 
-from ._collate import default_collate, default_convert, get_worker_info  # noqa: F401
+from ._collate import default_collate, default_convert  # noqa: F401
+from ._utils.worker import get_worker_info  # noqa: F401
 from .dataloader import DataLoader, _DatasetKind  # noqa: F401
 from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset,  # noqa: F401
                       TensorDataset, random_split)

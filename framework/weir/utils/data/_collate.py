@@ -1,36 +1,11 @@
-"""Samples into batches, and what a worker knows of itself."""
+"""Samples into batches."""
 
 import collections
 import copy
-import dataclasses
 
 import numpy as np
 import weir
 from weir import Tensor
-
-
-@dataclasses.dataclass
-class WorkerInfo:
-    """The worker's number, how many there are, its seed and its copy of the dataset."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: object
-
-
-_worker_info = None
-
-
-def get_worker_info():
-    """The WorkerInfo of this process, None in the main process."""
-    return _worker_info
-
-
-def set_worker_info(info) -> None:
-    """Tells this process that it is a worker."""
-    global _worker_info
-    _worker_info = info
 
 
 _slots = None  # of this process, if it is a worker that has shared memory for its batches

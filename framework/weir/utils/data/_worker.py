@@ -50,21 +50,22 @@ def _generate_state(base_seed, worker_id):
     return np.random.SeedSequence(words).generate_state(4).tolist()
 
 
-def _work(worker, loader, seed, tasks, results):
+def _worker_loop(worker, loader, seed, tasks, results):
     """A worker's life: fetch what is asked for until told to stop."""
-    from .dataloader import Fetcher
+    from ._utils import worker as state
+    from .dataloader import _DatasetKind, fetcher_of
     weir.set_num_threads(1)
     random.seed(seed + worker)
     weir.manual_seed(seed + worker)
     np.random.seed(_generate_state(seed, worker))
     slots = _slots.Slots()
-    _collate.set_worker_info(_collate.WorkerInfo(worker, loader.num_workers, seed + worker, loader.dataset))
+    state._worker_info = state.WorkerInfo(worker, loader.num_workers, seed + worker, loader.dataset)
     try:
         if loader.worker_init_fn is not None:
             loader.worker_init_fn(worker)
-        fetch = Fetcher(loader)
+        fetcher = fetcher_of(loader)
     except Exception:
-        failure, fetch = _Failure(worker), None
+        failure, fetcher = _Failure(worker), None
     parent = multiprocessing.parent_process()
     while True:
         while not tasks.poll(_ORPHAN_SECONDS):
@@ -75,15 +76,15 @@ def _work(worker, loader, seed, tasks, results):
         if kind == _STOP:
             return
         if kind == _RESTART:
-            fetch = Fetcher(loader)
+            fetcher = fetcher_of(loader)
             continue
         if news is not None:
             slots.begin(*news)
         _collate.set_slots(slots if news is not None else None)
         try:
-            value = fetch(index) if fetch is not None else failure
+            value = fetcher.fetch(index) if fetcher is not None else failure
         except Exception as error:
-            value = End() if isinstance(error, StopIteration) and fetch.streams else _Failure(worker)
+            value = End() if isinstance(error, StopIteration) and loader._dataset_kind == _DatasetKind.Iterable else _Failure(worker)
         try:
             sent = slots.dumps(value) if news is not None else (pickle.dumps(value), [], [])
         except Exception:  # of the batch's own reduction
@@ -101,12 +102,13 @@ class WorkerPool:
     """The processes of one loader. `start` begins an epoch, `next` gives its batches."""
 
     def __init__(self, loader, seed):
+        from ._utils import worker as replaceable  # programs put loops of their own in the place of ours
         context = loader.multiprocessing_context or multiprocessing.get_context()
         self._loader, self._results = loader, context.Queue()
         pipes = [context.Pipe(duplex=False) for _ in range(loader.num_workers)]
         self._tasks = [send for _, send in pipes]
         self.processes = [
-            context.Process(target=_work, args=(i, loader, seed, tasks, self._results), daemon=True)
+            context.Process(target=replaceable._worker_loop, args=(i, loader, seed, tasks, self._results), daemon=True)
             for i, (tasks, _) in enumerate(pipes)]
         for process in self.processes:
             process.start()

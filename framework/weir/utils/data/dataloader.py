@@ -2,12 +2,16 @@
 
 import multiprocessing
 import os
+import typing
 import warnings
 
 import weir
 
-from . import _collate
+from weir._absent import absent as _absent
+
+from . import _collate, _utils
 from ._collate import default_collate, default_convert  # noqa: F401
+from ._utils.worker import get_worker_info  # noqa: F401
 from ._worker import End, WorkerPool
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -15,6 +19,8 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 _worker_init_fn_t = "Callable[[int], None]"  # PyTorch's names, which programs import for annotations
 _collate_fn_t = "Callable[[list[T]], Any]"
+_T_co = typing.TypeVar("_T_co", covariant=True)
+_sharding_worker_init_fn = _absent("utils.data.dataloader._sharding_worker_init_fn", "weir has no data pipes")
 
 
 class _DatasetKind:
@@ -22,13 +28,24 @@ class _DatasetKind:
 
     Map, Iterable = 0, 1
 
+    @staticmethod
+    def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
+        """What fetches from the dataset. Programs put a function of their own in its place."""
+        made = _utils.fetch._MapDatasetFetcher if kind == _DatasetKind.Map else _utils.fetch._IterableDatasetFetcher
+        return made(dataset, auto_collation, collate_fn, drop_last)
 
-class _Forever(Sampler):
+
+class _InfiniteConstantSampler(Sampler):
     """Ticks without end: an iterable dataset decides itself when it stops."""
 
     def __iter__(self):
         while True:
             yield None
+
+
+def fetcher_of(loader):
+    """What fetches from a loader's dataset, or from that of what looks like a loader."""
+    return _DatasetKind.create_fetcher(loader._dataset_kind, loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
 
 class DataLoader:
@@ -58,7 +75,7 @@ class DataLoader:
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         if sampler is None:
             if isinstance(dataset, IterableDataset):
-                sampler = _Forever()
+                sampler = _InfiniteConstantSampler()
             else:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_sampler is not None:
@@ -194,10 +211,10 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader):
         super().__init__(loader)
-        self._fetch = Fetcher(loader)
+        self._dataset_fetcher = fetcher_of(loader)
 
     def _next_data(self):
-        return self._fetch(next(self._sampler_iter))
+        return self._dataset_fetcher.fetch(next(self._sampler_iter))
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -230,30 +247,3 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def __del__(self):
         self._shutdown_workers()
-
-
-class Fetcher:
-    """Turns one index or batch of indices into collated data; raises StopIteration when a stream is over."""
-
-    def __init__(self, loader):
-        self._dataset, self._collate = loader.dataset, loader.collate_fn
-        self._batched, self._drop_last = loader._auto_collation, loader.drop_last
-        self.streams = loader._dataset_kind == _DatasetKind.Iterable
-        self._stream = iter(loader.dataset) if self.streams else None
-
-    def __call__(self, index):
-        if self.streams:
-            return self._collate(self._from_stream(index))
-        if not self._batched:
-            return self._collate(self._dataset[index])
-        if callable(getattr(self._dataset, "__getitems__", None)):
-            return self._collate(self._dataset.__getitems__(index))
-        return self._collate([self._dataset[i] for i in index])
-
-    def _from_stream(self, index):
-        if not self._batched:
-            return next(self._stream)
-        samples = [sample for _, sample in zip(index, self._stream)]
-        if not samples or (self._drop_last and len(samples) < len(index)):
-            raise StopIteration
-        return samples

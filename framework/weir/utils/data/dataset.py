@@ -88,13 +88,18 @@ def _several(dataset, indices):
 class ConcatDataset(Dataset):
     """Datasets one after the other."""
 
+    @staticmethod
+    def cumsum(sequence):
+        """Where each of the datasets ends."""
+        return list(itertools.accumulate(map(len, sequence)))
+
     def __init__(self, datasets):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
 
     def __len__(self):
         return self.cumulative_sizes[-1]
