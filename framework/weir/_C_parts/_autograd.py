@@ -1,6 +1,7 @@
 """`torch._C._autograd`: hooks of saved tensors, and names of the profiler."""
 from weir._absent import absent_names
 from weir.autograd import graph as _graph
+from weir.autograd.profiler import _profiler_enabled  # noqa: F401
 from weir.profiler import DeviceType, kineto_available, supported_activities as _supported_activities  # noqa: F401
 
 
@@ -16,12 +17,6 @@ def _push_saved_tensors_default_hooks(pack_hook, unpack_hook):
 
 def _pop_saved_tensors_default_hooks():
     _graph.saved_tensors_hooks(None, None).__exit__()
-
-
-def _profiler_enabled():
-    """Does a profile run?"""
-    from weir import profiler
-    return bool(profiler._running)
 
 
 __getattr__ = absent_names("weir._C._autograd", "CreationMeta ProfilerEvent SavedTensor TensorGeometry _InputMetadata _KinetoEvent _ProfilerResult "

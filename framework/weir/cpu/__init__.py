@@ -1,7 +1,8 @@
 """`torch.cpu`: the CPU behind the interface of an accelerator. Its work is done when a call returns."""
 import contextlib
-import functools
 import platform
+
+from .._C_parts._cpu import _flags, _init_amx  # noqa: F401
 
 
 def is_available():
@@ -85,16 +86,6 @@ def get_capabilities():
     return {"architecture": platform.machine(), "avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
 
 
-@functools.cache
-def _flags():
-    """What the kernel says the processor can do."""
-    try:
-        with open("/proc/cpuinfo") as file:
-            return frozenset(next((line for line in file if line.startswith("flags")), "").split())
-    except OSError:
-        return frozenset()
-
-
 def _has(*flags):
     return lambda: _flags().issuperset(flags)
 
@@ -102,6 +93,5 @@ def _has(*flags):
 _is_avx2_supported, _is_avx512_supported = _has("avx2"), _has("avx512f", "avx512vl", "avx512bw", "avx512dq")
 _is_vnni_supported, _is_avx512_bf16_supported = _has("avx512_vnni"), _has("avx512_bf16")
 _is_amx_tile_supported, _is_amx_fp16_supported = _has("amx_tile"), _has("amx_fp16")
-_init_amx = _is_amx_tile_supported  # oneDNN asks the kernel for the tiles itself
 
 from . import amp  # noqa: E402,F401

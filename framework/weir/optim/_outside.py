@@ -5,14 +5,15 @@ from typing import Any, TypeAlias
 
 import weir
 from weir import Tensor
-from weir.utils._foreach_utils import (_foreach_supported_types, _get_foreach_kernels_supported_devices,
-                                       _get_fused_kernels_supported_devices)
+from weir.nn.parameter import Parameter
+from weir.utils._foreach_utils import _get_foreach_kernels_supported_devices, _get_fused_kernels_supported_devices
 
-__all__ = ["ParamsT", "StateDict", "DeviceDict", "DeviceDtypeDict", "_params_doc", "_foreach_doc", "_fused_doc", "_capturable_doc",
+__all__ = ["_foreach_supported_types", "ParamsT", "StateDict", "DeviceDict", "DeviceDtypeDict", "_params_doc", "_foreach_doc", "_fused_doc", "_capturable_doc",
            "_differentiable_doc", "_maximize_doc", "_use_grad_for_differentiable", "_disable_dynamo_if_unsupported", "_get_value",
            "_stack_if_compiling", "_to_scalar", "_view_as_real", "_get_scalar_dtype", "_get_capturable_supported_devices",
            "_default_to_fused_or_foreach", "_device_dtype_check_for_fused"]
 
+_foreach_supported_types = [Tensor, Parameter]
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 StateDict: TypeAlias = dict[str, Any]
 DeviceDict: TypeAlias = dict[weir.device | None, Tensor]

@@ -1,9 +1,8 @@
 """Lists of tensors by device and dtype, as optimizers written for PyTorch group them. Source: torch.utils._foreach_utils."""
 import weir
 from weir import Tensor
-from weir.nn.parameter import Parameter
 
-_foreach_supported_types = [Tensor, Parameter]
+_foreach_supported_types = [Tensor]
 
 
 def _get_foreach_kernels_supported_devices():
