@@ -9,7 +9,7 @@ import typer
 from weir_reports.limits import TimeLimit, TimeLimitOption
 
 from .. import compat as naming
-from .. import view
+from .. import sources, view
 from ..campaign import shrink as shrinking
 from ..campaign import tasks
 from ..campaign.tasks import UsageError
@@ -65,6 +65,33 @@ def compat(
     """Says which public names of PyTorch the subject has, with the same parameters, fewer, or not at all."""
     answers = naming.compare(subject)
     print(json.dumps(answers) if as_json else naming.show(answers))
+
+
+@app.command(name="names")
+def names_of_sources(
+    paths: Annotated[list[str], typer.Argument(help="Python files, folders, or installed packages by name.")],
+    subject: Subject = "weir",
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the answers here.")] = None,
+):
+    """Says which names of torch a program's sources use and the subject lacks. Nothing of the program runs.
+
+    Before a program is switched over: "import" marks what its imports look up, "use" what stands in functions or in a `try`.
+    Exit code 2: a name is absent or takes other keywords.
+
+    \b
+    Examples:
+      weir-autotest names train.py src
+      weir-autotest names transformers --json names.json
+    """
+    files = sources.files_of(paths)
+    with view.progress() as (on_start, on_file):
+        on_start(len(files))
+        uses = sources.uses_of(files, on_file)
+    lacks = sources.lacking(uses, subject)
+    print(sources.show(uses, lacks))
+    if json_file:
+        json_file.write_text(json.dumps(sources.report(uses, lacks), indent=1))
+    raise typer.Exit(FELL if any(not lack.why.startswith("named") for lack in lacks) else 0)
 
 
 @app.command()

@@ -28,7 +28,7 @@ std::filesystem::path library_of(std::string_view isa) {
 // A package holds all sets, a build of its own machine's often the widest alone.
 std::string choose() {
   const char* asked = std::getenv("WEIR_CPU_CAPABILITY");
-  if (asked) {
+  if (asked && *asked) {  // set to nothing is not set
     check(supported(asked), "WEIR_CPU_CAPABILITY=", asked, ": expected baseline, avx2 or avx512, and a machine that has it");
     check(exists(library_of(asked)), "WEIR_CPU_CAPABILITY=", asked, ": these kernels are not built; ./scripts/setup with this variable builds them");
     return asked;

@@ -53,3 +53,7 @@ def test_kernels_that_are_not_built_are_asked_of_setup_by_name(packages):
 def test_a_set_that_no_machine_has_is_refused(packages):
     assert loaded(packages, WEIR_CPU_CAPABILITY="avx3") == \
         "ImportError: WEIR_CPU_CAPABILITY=avx3: expected baseline, avx2 or avx512, and a machine that has it"
+
+
+def test_a_variable_set_to_nothing_asks_for_no_set(packages):
+    assert loaded(packages, WEIR_CPU_CAPABILITY="") == loaded(packages)
