@@ -156,20 +156,16 @@ void ldl_factor(const LdlFactorEx& op, Inputs in, Outputs out) {
   Matrices m(out[0]);
   visit_lapack_dtype("linalg.ldl_factor", out[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, cube(m), [&](int64_t i) {
-      int &info = out[2].data<int>()[i] = 0, query = -1, *pivots = out[1].data<int>() + i * m.rows;
+      int &info = out[2].data<int>()[i] = 0, *pivots = out[1].data<int>() + i * m.rows;
       if (m.rows == 0) return;
       char side = 'L';
-      T *a = m.at<T>(out[0], i), size{};
+      T* a = m.at<T>(out[0], i);
       clear_other(m, a, false);
-      auto run = [&](T* work, int* length) {
+      with_work<T>([&](T* work, int* length) {
         if constexpr (kIsComplex<T>)
           if (op.hermitian) return lapack<"hetrf", T>(&side, &m.rows, a, &m.ld, pivots, work, length, &info);
         lapack<"sytrf", T>(&side, &m.rows, a, &m.ld, pivots, work, length, &info);
-      };
-      run(&size, &query);
-      int length = work_size(size);
-      Scratch<T> work(length);
-      run(work.data(), &length);
+      });
     });
   });
   if (!op.check_errors) return;

@@ -217,12 +217,8 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
       std::vector<int> pivots(m.rows);
       info = factored<T>(m, a, pivots.data());
       if (info) return;
-      int query = -1, ignored = 0;
-      T size{};
-      lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), &size, &query, &ignored);
-      int length = std::max(work_size(size), m.rows);
-      Scratch<T> work(length);
-      lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), work.data(), &length, &ignored);
+      int ignored = 0;
+      with_work<T>([&](T* work, int* length) { lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), work, length, &ignored); });
     });
   });
   if (!op.check_errors) return;

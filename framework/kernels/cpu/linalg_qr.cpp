@@ -123,7 +123,7 @@ void ormqr(const OrmqrParts& op, Inputs in, Outputs out) {
 
 // gels and gelsy where they scale nothing and there are as many equations as unknowns: their own steps, without their norms, which ask every
 // number by a call whether it is NaN.
-template <class T> bool is_plain(const Matrices& m, const T* a, const Matrices& b, const T* x) {
+template <class T> bool needs_no_norms(const Matrices& m, const T* a, const Matrices& b, const T* x) {
   return m.rows >= m.cols && needs_no_scale(a, m.each) && needs_no_scale(x, b.each);
 }
 template <class T> int plain_gels(const Matrices& m, T* a, const Matrices& b, T* x) {
@@ -194,18 +194,18 @@ template <class T> int least_squares(std::string_view driver, const Matrices& m,
   const int k = std::min(m.rows, m.cols);
   std::vector<R> reals(kIsComplex<T> ? std::max(2 * m.cols, 5 * k) : 0);
   if (driver == "gels") {
-    if (is_plain<T>(m, a, b, x)) return plain_gels<T>(m, a, b, x);
+    if (needs_no_norms<T>(m, a, b, x)) return plain_gels<T>(m, a, b, x);
     char turn = 'N';
     with_work<T>([&](T* work, int* length) { lapack<"gels", T>(&turn, &m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, work, length, &info); });
   } else if (driver == "gelsy") {
-    if (is_plain<T>(m, a, b, x)) return *rank = plain_gelsy<T>(m, a, b, x, rcond), 0;
+    if (needs_no_norms<T>(m, a, b, x)) return *rank = plain_gelsy<T>(m, a, b, x, rcond), 0;
     std::vector<int> order(m.cols, 0);
     with_work<T>([&](T* work, int* length) {
       if constexpr (kIsComplex<T>)
         lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, reals.data(), &info);
       else lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, &info);
     });
-  } else if (m.rows >= 2 * m.cols && is_plain<T>(m, a, b, x)) {
+  } else if (m.rows >= 2 * m.cols && needs_no_norms<T>(m, a, b, x)) {
     std::vector<T> tau(k);
     factored<T>(m, a, tau.data());
     apply<T>(true, m, a, tau.data(), b, x);

@@ -106,28 +106,20 @@ template <class T> int spectrum(const Matrices& m, T* a, std::complex<Part<T>>* 
   const int n = m.rows;
   if (n == 0) return 0;
   char none = 'N', job = vectors ? 'V' : 'N';
-  int info = 0, query = -1, one = 1;
-  T size{}, unused{};
+  int info = 0, one = 1;
+  T unused{};
   if constexpr (kIsComplex<T>) {
     std::vector<Part<T>> reals(2 * n);
-    auto run = [&](T* work, int* length) {
+    with_work<T>([&](T* work, int* length) {
       lapack<"geev", T>(&none, &job, &n, a, &m.ld, values, &unused, &one, vectors ? vectors : &unused, vectors ? &m.ld : &one, work, length,
                         reals.data(), &info);
-    };
-    run(&size, &query);
-    int length = work_size(size);
-    Scratch<T> work(length);
-    run(work.data(), &length);
+    });
   } else {
     std::vector<T> re(n), im(n);
     Scratch<T> right(vectors ? m.each : 1);
-    auto run = [&](T* work, int* length) {
+    with_work<T>([&](T* work, int* length) {
       lapack<"geev", T>(&none, &job, &n, a, &m.ld, re.data(), im.data(), &unused, &one, right.data(), vectors ? &m.ld : &one, work, length, &info);
-    };
-    run(&size, &query);
-    int length = work_size(size);
-    Scratch<T> work(length);
-    run(work.data(), &length);
+    });
     for (int j = 0; j < n; j++) values[j] = C(re[j], im[j]);
     for (int64_t j = 0; vectors && j < n; j++) {
       const T* column = right.data() + j * n;
