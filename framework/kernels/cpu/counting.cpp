@@ -171,8 +171,8 @@ template <class T> void distinct_bytes(const T* v, int64_t n, DType t, const Uni
   for (int64_t i = 0; asked.return_inverse && i < n; i++) inverse[i] = rank[bytes[i]];
 }
 
-/// Runs of equal numbers of a vector, found without a branch for each number: chunks count those that begin in them, and write each from its end to
-/// its beginning, which stays.
+/// Runs of equal numbers of a vector: chunks count those that begin in them, and write each from its end to its beginning, which stays, without a
+/// branch for each number. Where nearly all begin a run the branch is guessed, and waits for nothing.
 template <class T> void runs_of(const T* v, int64_t n, DType t, const UniqueRows& asked, Outputs out) {
   const int64_t chunks = (n + kGrain - 1) / kGrain;
   std::vector<int64_t> before(chunks + 1);
@@ -194,6 +194,18 @@ template <class T> void runs_of(const T* v, int64_t n, DType t, const UniqueRows
   auto write = [&](auto placed, auto counted) {
     each_chunk([&](int64_t c, int64_t b, int64_t e) {
       int64_t run = before[c + 1] - 1;
+      if ((run + 1 - before[c]) * 16 > (e - b) * 15) {
+        run = before[c];
+        for (int64_t i = b; i < e; i++) {
+          if (i == 0 || !(v[i - 1] == v[i])) {
+            values[run] = v[i];
+            if (counted) lengths[run] = i;
+            run++;
+          }
+          if (placed) inverse[i] = run - 1;
+        }
+        return;
+      }
       for (int64_t i = e - 1; i >= b && run >= before[c]; i--) {
         values[run] = v[i];
         if (counted) lengths[run] = i;  // where it begins, at first
