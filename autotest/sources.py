@@ -55,7 +55,7 @@ class _Reader(ast.NodeVisitor):
 
     def __init__(self, file: str, uses: dict[str, Use]):
         self.file, self.uses = file, uses
-        self.known: dict[str, str] = {}  # the module's name -> PyTorch's
+        self.known: dict[str, list[str]] = {}  # the module's name -> PyTorch's, several where a `try` offers them
         self.deep = 0  # functions and `try`s around the place
 
     def see(self, name: str, node: ast.AST, keywords=()) -> None:
@@ -69,7 +69,7 @@ class _Reader(ast.NodeVisitor):
         for name in node.names:
             if name.name.partition(".")[0] == "torch":
                 self.see(name.name, node)
-                self.known[name.asname or "torch"] = name.name if name.asname else "torch"
+                self.bind(name.asname or "torch", name.name if name.asname else "torch")
 
     def visit_ImportFrom(self, node):
         if node.level == 0 and (node.module or "").partition(".")[0] == "torch":
@@ -77,25 +77,29 @@ class _Reader(ast.NodeVisitor):
             for name in node.names:
                 if name.name != "*":
                     self.see(f"{node.module}.{name.name}", node)
-                    self.known[name.asname or name.name] = f"{node.module}.{name.name}"
+                    self.bind(name.asname or name.name, f"{node.module}.{name.name}")
 
-    def full_name(self, node) -> str | None:
+    def bind(self, name: str, full: str) -> None:
+        known = self.known.setdefault(name, [])
+        if full not in known:
+            known.append(full)
+
+    def full_names(self, node) -> list[str]:
         parts = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
-        return ".".join([self.known[node.id], *reversed(parts)]) if isinstance(node, ast.Name) and node.id in self.known else None
+        return [".".join([known, *reversed(parts)]) for known in self.known.get(node.id, ())] if isinstance(node, ast.Name) else []
 
     def visit_Attribute(self, node):
-        name = self.full_name(node)
-        if name is None:
-            self.generic_visit(node)
-        else:
+        names = self.full_names(node)
+        for name in names:
             self.see(name, node)
+        if not names:
+            self.generic_visit(node)
 
     def visit_Call(self, node):
-        name = self.full_name(node.func)
-        if name is not None:
+        for name in self.full_names(node.func):
             self.see(name, node, [k.arg for k in node.keywords if k.arg])
         self.generic_visit(node)
 

@@ -320,7 +320,7 @@ def ask_for_rules():
     if _state["active"]:
         return
     _state["active"] = True
-    from .fx.tracer import _functions
+    from .fx._patching import _functions
     made = {}
     for module, name, function in _functions():
         if getattr(function, "__name__", name) in _LEFT:  # a method that a program set as a function (fastai: torch.as_subclass)
@@ -344,7 +344,7 @@ def get_ignored_functions():
 @functools.cache
 def _public():
     """{namespace: {name: function}} of the package's functions and methods."""
-    from .fx.tracer import _functions
+    from .fx._patching import _functions
     found = {}
     for module, name, function in _functions():
         if inspect.getmodule(function) is not inspect:

@@ -84,6 +84,11 @@ def test_what_a_subject_lacks_comes_with_the_reason(program, made):
     assert sources.report(uses, lacks)["lacking"][1]["why"] == "absent"
 
 
+def test_a_name_that_is_bound_twice_means_both(tmp_path):
+    (tmp_path / "either.py").write_text("try:\n    import torch.new as n\nexcept ImportError:\n    import torch.old as n\nn.thing()\n")
+    assert {"torch.new.thing", "torch.old.thing"} <= set(sources.uses_of([tmp_path / "either.py"]))
+
+
 def test_installed_packages_are_found_by_name_and_others_refused():
     assert any(file.name == "sources.py" for file in sources.files_of(["weir_autotest"]))
     with pytest.raises(UsageError, match="no file, folder or installed package nothing_of_that_name"):

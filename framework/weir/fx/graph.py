@@ -122,6 +122,20 @@ class _Nodes:
         return iter(_Nodes(self._graph, not self._backwards))
 
 
+class _InsertPoint:
+    """What puts new nodes where they go, from when it is made until the end of a `with`: programs also make it and go on."""
+
+    def __init__(self, graph, new_insert):
+        self.graph, self.orig_insert = graph, graph._insert
+        graph._insert = new_insert
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exception):
+        self.graph._insert = self.orig_insert
+
+
 class Graph:
     """A list of nodes, from placeholders to one output."""
 
@@ -129,7 +143,7 @@ class Graph:
         self.owning_module, self._tracer_cls = owning_module, tracer_cls
         self._graph_namespace = _Namespace()
         self._root = Node(self, "", "root", "", (), {})
-        self._insert_before = self._root
+        self._insert = self._root.prepend
         self._codegen = CodeGen()
 
     @property
@@ -150,7 +164,7 @@ class Graph:
         name = self._graph_namespace.create_name(name if name is not None else self._candidate(op, target), None)
         node = Node(self, name, op, target, args or (), kwargs or {}, type_expr)
         self._graph_namespace.associate_name_with_obj(name, node)
-        self._insert_before.prepend(node)
+        self._insert(node)
         return node
 
     def placeholder(self, name, type_expr=None, default_value=...):
@@ -204,21 +218,13 @@ class Graph:
         to_erase._erased = True
         to_erase._update((), {})
 
-    @contextlib.contextmanager
-    def _at(self, node):
-        before, self._insert_before = self._insert_before, node
-        try:
-            yield
-        finally:
-            self._insert_before = before
-
     def inserting_before(self, n=None):
-        """New nodes go before n, or to the start, until `with` ends."""
-        return self._at(self._root._next if n is None else n)
+        """New nodes go before n, or to the start, until `with` ends; without one from now on."""
+        return self.inserting_after(self._root) if n is None else _InsertPoint(self, n.prepend)
 
     def inserting_after(self, n=None):
-        """New nodes go behind n, or to the end, until `with` ends."""
-        return self._at(self._root if n is None else n._next)
+        """New nodes go directly behind n, each before the last, or to the end, until `with` ends; without one from now on."""
+        return self.inserting_before(self._root) if n is None else _InsertPoint(self, n.append)
 
     def eliminate_dead_code(self, is_impure_node=None):
         """Erases nodes that nobody uses. Returns whether there were any."""

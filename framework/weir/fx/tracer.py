@@ -1,25 +1,16 @@
-"""Records what a module's forward, or a function, does with its inputs. Source: torch.fx.Tracer.
-
-Ops know nothing of proxies. While a trace runs, the functions of the package are replaced by ones that record a call when
-a proxy is among its arguments, in the package and in the globals of the traced code.
-"""
-import builtins
-import contextlib
-import functools
+"""Records what a module's forward, or a function, does with its inputs. Source: torch.fx.Tracer."""
 import inspect
-import sys
 import types
 
 import weir
 from weir import Tensor
 from weir.nn import Module, Parameter
 
+from ._patching import _autowrap_check, _patch_wrapped_functions, _Patcher, _wrapped
 from ._proxyable import _proxyable_classes
 from .graph import Graph
 from .graph_module import GraphModule
-from .proxy import Proxy, TracerBase, find_proxy
-
-_wrapped: list = []  # (globals, name) of functions that `wrap` marked as leaves
+from .proxy import Proxy, TracerBase
 
 
 def wrap(fn_or_name):
@@ -34,74 +25,16 @@ def wrap(fn_or_name):
     return fn_or_name
 
 
-def _recording(function):
-    @functools.wraps(function, updated=())
-    def call(*args, **kwargs):
-        proxy = find_proxy((args, kwargs))
-        if proxy is None:
-            return function(*args, **kwargs)
-        return proxy.tracer.create_proxy("call_function", function, args, kwargs)
-    return call
-
-
-def _is_function(value):
-    return callable(value) and not isinstance(value, type) and not getattr(value, "_weir_traced_through", False)
-
-
-_SKIP = {"is_tensor", "typename", "manual_seed", "no_grad", "enable_grad", "compile", "is_grad_enabled", "as_torch"}
-
-
-@functools.cache
-def _functions():
-    """[(module, name, function)] of what may see a proxy."""
-    found = []
-    for module in (weir.nn.functional, weir.special, weir.linalg, weir.fft, weir):
-        for name, value in list(vars(module).items()):
-            if not name.startswith("_") and _is_function(value) and name not in _SKIP and not isinstance(value, type(sys)):
-                found.append((module, name, value))
-    return found
-
-
-@contextlib.contextmanager
-def _patched(code_globals):
-    """The package's functions and those that `wrap` marked record calls with proxies, until the end."""
-    recording, before = {}, []
-    for module, name, value in _functions():
-        current = vars(module)[name]  # the function, or what asks for rules in its place
-        if id(current) not in recording:
-            recording[id(current)] = recording[id(value)] = _recording(current)
-        before.append((vars(module), name, current))
-        setattr(module, name, recording[id(current)])
-    for table in code_globals:
-        if table is vars(weir) or table.get("__name__", "").startswith("weir"):
-            continue
-        for name, value in list(table.items()):
-            if id(value) in recording and _is_function(value):
-                before.append((table, name, value))
-                table[name] = recording[id(value)]
-    for table, name in _wrapped:
-        value = table[name] if name in table else getattr(builtins, name)
-        before.append((table, name, table.get(name, _NOT_THERE)))
-        table[name] = _recording(value)
-    try:
-        yield
-    finally:
-        for table, name, value in reversed(before):
-            if value is _NOT_THERE:
-                del table[name]
-            else:
-                table[name] = value
-
-
-_NOT_THERE = object()
+#: What the tracer's own stand in for, also for subclasses that trace by themselves.
+_orig_module_call, _orig_module_getattr = Module.__call__, Module.__getattr__
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def _with_plain_parameters(function):
-    """The function with `*args` and `**kwargs` as two parameters at its end; itself where it has none."""
+    """The function with keywords, `*args` and `**kwargs` as parameters at its end; itself where it has none."""
     inner = inspect.unwrap(function)
     code, variable = getattr(inner, "__code__", None), inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    if code is None or not code.co_flags & variable:
+    if code is None or not (code.co_flags & variable or code.co_kwonlyargcount):
         return function
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=code.co_flags & ~variable)
@@ -113,6 +46,9 @@ class Tracer(TracerBase):
 
     def __init__(self, autowrap_modules=(), autowrap_functions=(), param_shapes_constant=False):
         self.graph, self.root = None, None
+        self._autowrap_search, self._autowrap_function_ids = list(autowrap_modules), {id(f) for f in autowrap_functions}
+        for module in autowrap_modules:
+            self._autowrap_function_ids |= {id(f) for name, f in vars(module).items() if callable(f) and not name.startswith("_")}
 
     def is_leaf_module(self, m, module_qualified_name):
         """Is m called as one step? Those of torch.nn are, containers aside."""
@@ -165,54 +101,46 @@ class Tracer(TracerBase):
         setattr(self.root, f"{prefix}{number}", value)
         return self.create_node("get_attr", f"{prefix}{number}", (), {})
 
-    def _arguments(self, function, is_method, concrete):
-        """(function, args, kwargs) to call in the trace: `*args` and `**kwargs` are parameters like others then, a proxy each."""
-        parameters = sorted(inspect.signature(function).parameters.items(), key=lambda p: p[1].kind in _VARIABLE)  # as code has them
-        args, kwargs = [], {}
+    def create_args_for_root(self, root_fn, is_module, concrete_args=None):
+        """(function, its arguments) to call in the trace: keywords, `*args` and `**kwargs` are parameters like others then, a proxy each."""
+        concrete, kinds = concrete_args or {}, inspect.Parameter
+        parameters = sorted(inspect.signature(root_fn).parameters.items(), key=lambda p: p[1].kind in _VARIABLE)  # as code has them
+        args = []
         for index, (name, parameter) in enumerate(parameters):
-            if is_method and index == 0:
+            star = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+            if is_module and index == 0:
                 args.append(self.root)
-                continue
-            star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-            if name in concrete:
-                value = concrete[name]
+            elif name in concrete:
+                args.append(concrete[name])
             else:
                 default = () if parameter.default is parameter.empty or star else (parameter.default,)
-                value = self.create_proxy("placeholder", star + name, default, {})
-            if parameter.kind is parameter.KEYWORD_ONLY and parameters[-1][1].kind not in _VARIABLE:
-                kwargs[name] = value
-            else:
-                args.append(value)
-        return _with_plain_parameters(function), args, kwargs
+                args.append(self.create_proxy("placeholder", star + name, default, {}))
+        return _with_plain_parameters(root_fn), args
 
     def trace(self, root, concrete_args=None):
         """The graph of root, a module or function; concrete_args are values to fix, by the parameters' names."""
-        if isinstance(root, Module):
-            self.root, function, is_method = root, type(root).forward, True
-        else:
-            self.root, function, is_method = Module(), root, False
+        is_module = isinstance(root, Module)
+        self.root, function = (root, type(root).forward) if is_module else (Module(), root)
         self.graph = Graph(tracer_cls=type(self))
-        code_globals = [g for g in (getattr(m.forward, "__globals__", None) for m in self.root.modules()) if g is not None]
-        code_globals.append(getattr(inspect.unwrap(function), "__globals__", {}))
-        function, args, kwargs = self._arguments(function, is_method, concrete_args or {})
+        tables = [g for g in (getattr(m.forward, "__globals__", None) for m in self.root.modules()) if g is not None]
+        tables += [getattr(inspect.unwrap(function), "__globals__", {}), *map(vars, self._autowrap_search)]
+        function, args = self.create_args_for_root(function, is_module, concrete_args)
         cache: dict = {}
-        call, attribute, tracer = Module.__call__, Module.__getattr__, self
 
         def module_call(module, *args, **kwargs):
-            return tracer.call_module(module, lambda *a, **k: call(module, *a, **k), args, kwargs)
+            return self.call_module(module, lambda *a, **k: _orig_module_call(module, *a, **k), args, kwargs)
 
         def module_getattr(module, name):
-            value = attribute(module, name)
-            return tracer.getattr(name, value, cache) if isinstance(value, Tensor) else value
+            value = _orig_module_getattr(module, name)
+            return self.getattr(name, value, cache) if isinstance(value, Tensor) else value
 
-        unique = list({id(g): g for g in code_globals}.values())
-        Module.__call__, Module.__getattr__ = module_call, module_getattr
-        try:
-            with _patched(unique):
-                result = function(*args, **kwargs)
-                self.create_node("output", "output", (self.create_arg(result),), {})
-        finally:
-            Module.__call__, Module.__getattr__ = call, attribute
+        with _Patcher() as patcher:
+            patcher.patch_method(Module, "__getattr__", module_getattr)
+            patcher.patch_method(Module, "__call__", module_call)
+            _patch_wrapped_functions(patcher)
+            for table in tables:
+                _autowrap_check(patcher, table, self._autowrap_function_ids)
+            self.create_node("output", "output", (self.create_arg(function(*args)),), {})
         return self.graph
 
 

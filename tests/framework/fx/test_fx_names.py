@@ -239,3 +239,83 @@ def test_any_number_of_arguments_is_one_value():
             def forward(self, *args):
                 return args[0] - args[1]
         assert F.fx.symbolic_trace(Module())(5, 3) == 2
+
+
+@FRAMEWORKS
+def test_a_subclass_traces_by_itself(F):
+    """As torch_geometric's does, whose modules are called by a `__call__` of their own."""
+    st = __import__(f"{F.__name__}.fx._symbolic_trace", fromlist=["fx"])
+    nn = F.nn
+
+    class Odd(nn.Module):
+        def __call__(self, *args):
+            return super().__call__(*args)
+
+        def forward(self, x):
+            return F.relu(x)
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.odd, self.lin, self.scale = Odd(), nn.Linear(2, 2), nn.Parameter(F.ones(2))
+
+        def forward(self, x, *, shift=1, **rest):
+            return F.nn.functional.gelu(self.lin(self.odd(x))) * self.scale + shift
+
+    class Tracer(F.fx.Tracer):
+        def is_leaf_module(self, m, module_qualified_name):
+            return True
+
+        def trace(self, root, concrete_args=None):
+            self.root, function = root, type(root).forward
+            self.submodule_paths = {module: name for name, module in root.named_modules()}
+            self.tensor_attrs = {}
+            self.graph = F.fx.Graph(tracer_cls=type(self))
+            table = function.__globals__
+            function, args = self.create_args_for_root(function, True, concrete_args)
+            cache = {}
+
+            def module_getattr(module, name):
+                return self.getattr(name, st._orig_module_getattr(module, name), cache)
+
+            def module_call(module, *args, **kwargs):
+                return self.call_module(module, lambda *a, **k: st._orig_module_call(module, *a, **k), args, kwargs)
+            with st._Patcher() as patcher:
+                patcher.patch_method(nn.Module, "__getattr__", module_getattr, deduplicate=False)
+                patcher.patch_method(nn.Module, "__call__", module_call, deduplicate=False)
+                patcher.patch_method(Odd, "__call__", module_call, deduplicate=False)
+                st._patch_wrapped_functions(patcher)
+                st._autowrap_check(patcher, table, self._autowrap_function_ids)
+                for module in self._autowrap_search:
+                    st._autowrap_check(patcher, vars(module), self._autowrap_function_ids)
+                self.create_node("output", "output", (self.create_arg(function(*args)),), {}, type_expr=None)
+            return self.graph
+    graph = Tracer().trace(Net())
+    assert [(n.op, n.name) for n in graph.nodes] == [
+        ("placeholder", "x"), ("placeholder", "shift"), ("placeholder", "_rest"), ("call_module", "odd"), ("call_module", "lin"), ("call_function", "gelu"),
+        ("get_attr", "scale"), ("call_function", "mul"), ("call_function", "add"), ("output", "output")]
+
+
+@FRAMEWORKS
+def test_new_nodes_go_where_they_were_told_from_then_on(F):
+    graph = F.fx.Graph()
+    x = graph.placeholder("x")
+    graph.output(x)
+    graph.inserting_after(x)  # without `with`
+    first = graph.call_function(F.relu, (x,))
+    with graph.inserting_before(first):
+        graph.call_function(F.neg, (x,))
+    graph.call_function(F.abs, (x,))
+    with graph.inserting_before():
+        graph.placeholder("y")
+    assert [n.target for n in graph.nodes if n.op == "call_function"] == [F.abs, F.neg, F.relu] and next(iter(graph.nodes)).name == "y"
+    with graph.inserting_after():
+        graph.call_function(F.exp, (x,))
+    assert list(graph.nodes)[-1].target is F.exp
+
+
+@FRAMEWORKS
+def test_functions_of_other_modules_become_nodes(F):
+    import math
+    graph = F.fx.Tracer(autowrap_modules=(math,), autowrap_functions=(operator.index,)).trace(lambda x: math.sqrt(x))
+    assert [n.op for n in graph.nodes] == ["placeholder", "call_function", "output"]
