@@ -1,9 +1,14 @@
 """`torch._assert` and `torch._check*`: conditions of a program's own, with the error that each stands for."""
 import weir
+from weir import Tensor
 
 
 def _assert(condition, message):
-    """AssertionError with the message unless the condition holds."""
+    """AssertionError unless the condition holds. A call of it with a value of a trace is part of the trace."""
+    if type(condition) not in (bool, Tensor):
+        from .overrides import handle_torch_function, has_torch_function
+        if has_torch_function((condition,)):
+            return handle_torch_function(_assert, (condition,), condition, message)
     assert condition, message
 
 

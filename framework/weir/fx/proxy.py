@@ -4,6 +4,7 @@ import copy
 import operator
 
 import weir
+from weir import overrides
 
 from .node import Argument, Node  # noqa: F401
 
@@ -95,6 +96,9 @@ class ParameterProxy(Proxy):
         return self.param.numel()
 
     nelement = numel
+
+
+overrides.admit(Proxy, Attribute, ParameterProxy)  # functions of programs ask whether an argument has a rule
 
 
 class Scope:

@@ -44,6 +44,8 @@ def _with_plain_parameters(function):
 class Tracer(TracerBase):
     """Traces a root. Subclasses decide by `is_leaf_module` what becomes one node."""
 
+    proxy_buffer_attributes = False
+
     def __init__(self, autowrap_modules=(), autowrap_functions=(), param_shapes_constant=False):
         self.graph, self.root = None, None
         self._autowrap_search, self._autowrap_function_ids = list(autowrap_modules), {id(f) for f in autowrap_functions}
@@ -69,9 +71,9 @@ class Tracer(TracerBase):
         return forward(*args, **kwargs)
 
     def getattr(self, attr, attr_val, parameter_proxy_cache):
-        """A parameter or buffer is looked up: a node."""
-        for table in (dict(self.root.named_parameters()), dict(self.root.named_buffers())):
-            for name, value in table.items():
+        """A parameter is looked up: a node. A buffer is one only as an argument, but for tracers that ask for it: what a module counts is no part of the trace."""
+        for table in (self.root.named_parameters(), self.root.named_buffers() if self.proxy_buffer_attributes else ()):
+            for name, value in table:
                 if value is attr_val:
                     if name not in parameter_proxy_cache:
                         parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})

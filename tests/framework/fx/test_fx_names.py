@@ -319,3 +319,30 @@ def test_functions_of_other_modules_become_nodes(F):
     import math
     graph = F.fx.Tracer(autowrap_modules=(math,), autowrap_functions=(operator.index,)).trace(lambda x: math.sqrt(x))
     assert [n.op for n in graph.nodes] == ["placeholder", "call_function", "output"]
+
+
+@FRAMEWORKS
+def test_conditions_and_counters_in_a_trace(F):
+    class Net(F.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lin = F.nn.Linear(2, 2)
+            self.register_buffer("seen", F.zeros(2))
+            self.register_buffer("count", F.tensor(0))
+
+        def forward(self, x):
+            F._assert(x.ndim == 2, f"expected two axes, got {x.ndim}")
+            self.count.add_(1)
+            assert F.overrides.has_torch_function((x,))
+            return self.lin(x) + self.seen
+    net = Net()
+    graph = F.fx.symbolic_trace(net).graph
+    assert [n.name for n in graph.nodes] == ["x", "getattr_1", "eq", "getattr_2", "_assert", "lin", "seen", "add", "output"]
+    assert net.count == 1 and not F.overrides.has_torch_function((F.ones(1),))
+    F._assert(F.tensor(True), "fine")
+    with pytest.raises(AssertionError, match="wrong"):
+        F._assert(False, "wrong")
+
+    class Every(F.fx.Tracer):
+        proxy_buffer_attributes = True
+    assert "count" in [n.name for n in Every().trace(Net()).nodes]
