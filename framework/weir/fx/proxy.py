@@ -43,9 +43,6 @@ class Proxy:
     def __contains__(self, item):
         raise TraceError("symbolically traced variables cannot be used as the right side of `in`")
 
-    def __index__(self):
-        raise TraceError("symbolically traced variables cannot be used as an index of Python's own containers")
-
     def keys(self):
         return self.tracer.keys(self)
 

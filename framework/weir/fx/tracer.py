@@ -1,5 +1,6 @@
 """Records what a module's forward, or a function, does with its inputs. Source: torch.fx.Tracer."""
 import inspect
+import math
 import types
 
 import weir
@@ -46,7 +47,7 @@ class Tracer(TracerBase):
 
     proxy_buffer_attributes = False
 
-    def __init__(self, autowrap_modules=(), autowrap_functions=(), param_shapes_constant=False):
+    def __init__(self, autowrap_modules=(math,), autowrap_functions=(), param_shapes_constant=False):
         self.graph, self.root = None, None
         self._autowrap_search, self._autowrap_function_ids = list(autowrap_modules), {id(f) for f in autowrap_functions}
         for module in autowrap_modules:

@@ -1,5 +1,6 @@
 """fx: what programs that write their own tracers and code generators take from its modules, as PyTorch has it."""
 import builtins
+import math
 import operator
 
 import pytest
@@ -316,9 +317,12 @@ def test_new_nodes_go_where_they_were_told_from_then_on(F):
 
 @FRAMEWORKS
 def test_functions_of_other_modules_become_nodes(F):
-    import math
-    graph = F.fx.Tracer(autowrap_modules=(math,), autowrap_functions=(operator.index,)).trace(lambda x: math.sqrt(x))
-    assert [n.op for n in graph.nodes] == ["placeholder", "call_function", "output"]
+    graph = F.fx.symbolic_trace(lambda x: math.ceil(math.sqrt(x.shape[0]))).graph  # of math without being asked
+    assert [n.name for n in graph.nodes if n.op == "call_function"] == ["getattr_1", "getitem", "sqrt", "ceil"]
+    graph = F.fx.Tracer(autowrap_modules=(operator,), autowrap_functions=(hex,)).trace(lambda x: (operator.index(x), operator.truth(x)))
+    assert [n.name for n in graph.nodes if n.op == "call_function"] == ["index", "truth"]
+    with pytest.raises(TypeError):
+        F.fx.symbolic_trace(lambda x: int(x))
 
 
 @FRAMEWORKS
