@@ -20,10 +20,12 @@ def prepare(subject: str) -> None:
     framework.as_torch()
 
     def lacking(name):
+        """Whether the subject has not the module, or of a private one only the name: no file, and so nothing to call at import."""
         try:
-            return importlib.util.find_spec(subject + name[len("torch"):]) is None
+            spec = importlib.util.find_spec(subject + name[len("torch"):])
         except ModuleNotFoundError:
             return True
+        return spec is None or spec.origin is None and any(part.startswith("_") for part in name.split("."))
 
     sys.meta_path[:0] = [stand_ins.Files(site, stand_ins.FIRST), stand_ins.Files(site, stand_ins.OWN_FILES, lacking)]
     for name in [n for n in sys.modules if n.startswith(stand_ins.FIRST)]:

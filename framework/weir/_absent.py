@@ -14,8 +14,8 @@ class _AbsentType(type):
         kind = next(c for c in cls.__mro__ if "__weir_missing__" in c.__dict__)
         if kind is not cls:  # a subclass that the program wrote
             return getattr(kind, name)
-        value = absent(f"{cls.__qualname__.partition('.')[2]}.{name}", cls.__weir_missing__)
-        setattr(cls, name, value)
+        value = member(f"{cls.__qualname__.partition('.')[2]}.{name}", cls.__weir_missing__)
+        setattr(cls, name, staticmethod(value) if value is _no else value)
         return value
 
     def __call__(cls, *args, **kwargs):
@@ -37,6 +37,17 @@ def absent(name, why="weir does not have it", base=object):
         base = Exception
     return _AbsentType(name.rpartition(".")[2], (base,), {
         "__weir_missing__": why, "__qualname__": f"torch.{name}", "__module__": "torch", "__init__": _refuse})
+
+
+def member(name, why):
+    """A stand-in for what a module or class holds that is missing; of a question whether something is there the answer."""
+    last = name.rpartition(".")[2]
+    return _no if last.startswith("has_") or last.startswith("is_") and last.endswith("available") else absent(name, why)
+
+
+def _no(*args, **kwargs):
+    """False: there are names only."""
+    return False
 
 
 def _refuse(self, *args, **kwargs):

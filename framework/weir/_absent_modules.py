@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from ._absent import absent
+from ._absent import member
 
 #: What is missing, by the longest path that a module begins with.
 _REASONS = {
@@ -66,13 +66,11 @@ class Named(types.ModuleType):
         package = sys.modules[self.__name__.rpartition(".")[0]]
         if not _is_package(path) and not isinstance(package, Named) and hasattr(package, name):
             value = getattr(package, name)
-        elif name == "is_available":
-            value = _is_available
         elif f"{path}.{name}" in _DECORATORS:
             def value(function):
                 return functools.wraps(function)(functools.partial(self, of=f"torch.{path}.{name}"))
         else:
-            value = absent(f"{path}.{name}", reason(path))
+            value = member(f"{path}.{name}", reason(path))
         setattr(self, name, value)
         return value
 
@@ -80,11 +78,6 @@ class Named(types.ModuleType):
         """For modules that share their name with a function, and for functions under a decorator `of` theirs."""
         path = self.__name__.partition(".")[2]
         raise NotImplementedError(f"{of or f'torch.{path}'}: {reason(path)}")
-
-
-def _is_available():
-    """False: of these modules there are names only."""
-    return False
 
 
 class _Loader:

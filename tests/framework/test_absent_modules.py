@@ -105,3 +105,9 @@ def test_errors_that_are_missing_can_be_caught():
         except TorchRuntimeError:
             pass
 
+
+
+def test_what_is_asked_for_is_not_there():
+    from weir._native.dsl_registry import dsl_registry
+    from weir.utils._triton import has_triton
+    assert dsl_registry.is_dsl_available("any") is False and has_triton() is False and weir.distributed.rpc.is_available() is False
