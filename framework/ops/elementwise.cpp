@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "framework/core/layout.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -70,7 +71,7 @@ std::array<Meta, 2> Frexp::infer(Inputs in) const {
   const Tensor& x = in[0];
   check(is_floating(x.dtype()), "torch.frexp() only supports floating-point dtypes, got ", name_of(x.dtype()));
   Meta mantissa(x.sizes(), x.dtype(), x.device());
-  if (is_non_overlapping_and_dense(x.sizes(), x.strides())) mantissa.strides = x.strides();
+  mantissa.strides = is_non_overlapping_and_dense(x.sizes(), x.strides()) ? x.strides() : dense_strides(x.sizes(), std::array{x.strides()});
   Meta exponent = mantissa;
   exponent.dtype = DType::int32;
   return {mantissa, exponent};

@@ -125,3 +125,10 @@ def test_threshold_in_place_where_elements_share_memory():
 def test_what_is_cast_on_the_way_has_lost_its_gaps(call, strides):
     ours, theirs = (call(t, t.zeros(200, dtype=t.bool).as_strided((3, 5, 1, 1), strides)) for t in (weir, torch))
     assert ours.stride() == theirs.stride()
+
+
+@pytest.mark.parametrize("strides", [(4, 1, 2, 2, 1), (1, 1, 2, 4, 4), (8, 3, 4, 1, 2), (0, 1, 2, 2, 1), (8, 8, 4, 4, 2)])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_mantissas_and_exponents_lie_as_the_numbers(dtype, strides):
+    results = [t.frexp(t.arange(40.0).to(getattr(t, dtype)).as_strided((2, 1, 2, 1, 2), strides)) for t in (weir, torch)]
+    assert [r.stride() for r in results[0]] == [r.stride() for r in results[1]]
