@@ -156,10 +156,13 @@ warnings.simplefilter("ignore")
 package = sys.argv[1]
 root = importlib.import_module(package)
 
+def missing(value):
+    return vars(value).get("__weir_missing__") if inspect.isclass(value) else None
+
 def resolve(name):
     parts, found = name.split("."), root
     for i, part in enumerate(parts[1:], 2):
-        if vars(found).get("__weir_missing__") if inspect.isclass(found) else None:
+        if missing(found):
             return found
         try:
             found = getattr(found, part)
@@ -187,7 +190,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
         except BaseException:
             answers[name] = ["absent", []]
             continue
-        why = vars(value).get("__weir_missing__") if inspect.isclass(value) else None
+        why = missing(value)
         answers[name] = ["named: " + why, []] if why else ["here", refused(value, words)]
 print(json.dumps(answers))
 """

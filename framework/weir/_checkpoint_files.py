@@ -86,5 +86,5 @@ def default_restore_location(storage, location):
     return storage if location == "cpu" else storage.to("meta")
 
 
-__getattr__ = absent_names("weir._checkpoint_files", """_legacy_load _load _legacy_save _save _open_zipfile_reader _open_zipfile_writer _is_torchscript_zip
+__getattr__ = absent_names("weir.serialization", """_legacy_load _load _legacy_save _save _open_zipfile_reader _open_zipfile_writer _is_torchscript_zip
     skip_data set_default_mmap_options get_default_mmap_options register_package""", "weir reads and writes files by load and save alone")

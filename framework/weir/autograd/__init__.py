@@ -24,7 +24,7 @@ class _OfInputs(threading.local):
         self.depth -= 1
 
 
-_of_inputs = _OfInputs()
+_of_inputs, _of_all = _OfInputs(), contextlib.nullcontext()
 
 
 def _is_checkpoint_valid():
@@ -75,7 +75,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     inputs = () if inputs is None else _tuple(inputs) or None
     if inputs is None:
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    with _of_inputs if inputs else contextlib.nullcontext():
+    with _of_inputs if inputs else _of_all:
         _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, True)
 
 

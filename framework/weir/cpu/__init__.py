@@ -2,7 +2,7 @@
 import contextlib
 import platform
 
-from .._C_parts._cpu import _flags, _init_amx  # noqa: F401
+from .._C_parts._cpu import _has as _is_there, _init_amx  # noqa: F401
 
 
 def is_available():
@@ -86,11 +86,11 @@ def get_capabilities():
     return {"architecture": platform.machine(), "avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
 
 
-def _has(*flags):
-    return lambda: _flags().issuperset(flags)
+def _has(*names):
+    return lambda: all(map(_is_there, names))
 
 
-_is_avx2_supported, _is_avx512_supported = _has("avx2"), _has("avx512f", "avx512vl", "avx512bw", "avx512dq")
+_is_avx2_supported, _is_avx512_supported = _has("avx2"), _has("avx512_f", "avx512_vl", "avx512_bw", "avx512_dq")
 _is_vnni_supported, _is_avx512_bf16_supported = _has("avx512_vnni"), _has("avx512_bf16")
 _is_amx_tile_supported, _is_amx_fp16_supported = _has("amx_tile"), _has("amx_fp16")
 

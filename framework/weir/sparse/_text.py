@@ -35,12 +35,4 @@ def text(s):
         parts, on_new_line = list(zip(names, (s._starts, s._places))), False
     parts.append(("values", s._v.detach()))
     result = "tensor(" + (",\n" + " " * _INDENT).join(_named(name, t) for name, t in parts)
-    width = len(result) - result.rfind("\n") + 1
-    for suffix in _suffixes(s):
-        if on_new_line or width + len(suffix) + 2 > _tensor_str.PRINT_OPTS.linewidth:
-            result += ",\n" + " " * _INDENT + suffix
-            width, on_new_line = _INDENT + len(suffix), False
-        else:
-            result += ", " + suffix
-            width += len(suffix) + 2
-    return result + ")"
+    return _tensor_str._add_suffixes(result, _suffixes(s), _INDENT, on_new_line)
