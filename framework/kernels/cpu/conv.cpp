@@ -12,6 +12,7 @@
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/kernels/cpu/weight_pairs.h"
+#include "framework/kernels/cpu/weight_tiles.h"
 #include "framework/kernels/cpu/winograd.h"
 #include "framework/op/packing.h"
 
@@ -292,7 +293,8 @@ bool all_finite(const Tensor& t) {
 // it has for volumes, for what oneDNN refuses and for dtypes that it takes on no CPU, or few; of what oneDNN computes there, it says itself.
 bool multiplies_padding(const Dims& padding, const Tensor& x, const Tensor& b, int64_t count) {
   const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p > 0; });
-  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || b.dtype() == DType::float16;
+  static const bool halves_by_loops = !__builtin_cpu_supports("avx512fp16");
+  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || (b.dtype() == DType::float16 && halves_by_loops);
   return padded && is_floating(b.dtype()) && by_loops && !all_finite(b);
 }
 Tensor with_border(const Tensor& x, const Dims& padding) {
@@ -466,7 +468,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], in[1], out[0],
       [&](const Tensor& x, const Tensor& dy, const Tensor& dw) {
         const Tensor a = laid_as(x, dw), b = laid_as(dy, dw);
-        if (filter_by_tiles(op, a, b, dw) || sum_by_pairs(op, a, b, dw)) return;
+        if (filter_by_tiles(op, a, b, dw) || sum_by_tiles(op, a, b, dw) || sum_by_pairs(op, a, b, dw)) return;
         in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {

@@ -35,6 +35,9 @@ template <int C, int A, int B> void multiply_tiles() {
 
 __mmask32 first(int64_t n) { return n >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max<int64_t>(n, 0)) - 1; }
 
+// Numbers of two lines side by side.
+__m512i paired(__m256i low, __m256i high) { return _mm512_or_si512(_mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16)); }
+
 // A tile of pairs along the summed axis: by lines where these are dense along it, else by pairs.
 void load_pairs(const Factor& x, int64_t line, int64_t depth, __m512i r[kRows]) {
   const BFloat16* from = x.data + line * x.line_stride + depth * x.depth_stride;
@@ -47,7 +50,7 @@ void load_pairs(const Factor& x, int64_t line, int64_t depth, __m512i r[kRows]) 
   const __mmask16 some = __mmask16(first(std::min<int64_t>(x.lines - line, kRows)));
   auto load = [&](int64_t k) { return depth + k < x.depth ? _mm256_maskz_loadu_epi16(some, from + k * x.depth_stride) : _mm256_setzero_si256(); };
   for (int i = 0; i < kRows; i++)
-    r[i] = _mm512_or_si512(_mm512_cvtepu16_epi32(load(2 * i)), _mm512_slli_epi32(_mm512_cvtepu16_epi32(load(2 * i + 1)), 16));
+    r[i] = paired(load(2 * i), load(2 * i + 1));
 }
 
 void transpose(__m512i r[kRows]) {
@@ -77,6 +80,19 @@ void pack(const Factor& x, bool by_lines, int64_t panel, int64_t first_step, int
       if ((x.depth_stride == 1) != by_lines) transpose(r);
       for (int i = 0; i < kRows; i++) _mm512_store_si512(to + i * 2 * kRows, r[i]);
     }
+}
+
+// Sums += products of `steps` steps of a left panel and of a right one, whose tiles have rows `row_bytes` apart; its second tile lies `half` numbers behind
+// the first, and the next step `step` numbers.
+[[gnu::always_inline]] inline void add_steps(const BFloat16* left, const BFloat16* right, int64_t row_bytes, int64_t half, int64_t step, int64_t steps) {
+  for (int64_t s = 0; s < steps; s++, left += kTileStep, right += step) {
+    load_tile<4>(left, kRowBytes), load_tile<6>(right, row_bytes);
+    multiply_tiles<0, 4, 6>();
+    load_tile<7>(right + half, row_bytes);
+    multiply_tiles<1, 4, 7>();
+    load_tile<5>(left + kTileNumbers, kRowBytes);
+    multiply_tiles<2, 5, 6>(), multiply_tiles<3, 5, 7>();
+  }
 }
 
 __m256i rounded(__m512 x) {
@@ -136,20 +152,43 @@ void pack_left_row(const float* x, int64_t n, int64_t line, int64_t steps, BFloa
     _mm512_store_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(part(i)), part(i + kRows), 1));
 }
 
-void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add) {
-  const int64_t row = ld * sizeof(float);
-  float* below = c + kRows * ld;
-  if (add) load_tile<0>(c, row), load_tile<1>(c + kRows, row), load_tile<2>(below, row), load_tile<3>(below + kRows, row);
-  else clear_tile<0>(), clear_tile<1>(), clear_tile<2>(), clear_tile<3>();
-  for (int64_t s = 0; s < steps; s++, left += kTileStep, right += kTileStep) {
-    load_tile<4>(left, kRowBytes), load_tile<6>(right, kRowBytes);
-    multiply_tiles<0, 4, 6>();
-    load_tile<7>(right + kTileNumbers, kRowBytes);
-    multiply_tiles<1, 4, 7>();
-    load_tile<5>(left + kTileNumbers, kRowBytes);
-    multiply_tiles<2, 5, 6>(), multiply_tiles<3, 5, 7>();
+void pack_left_step(const BFloat16* const* lines, int64_t first_number, int64_t count, int64_t ahead, BFloat16* to) {
+  for (int i = 0; i < kTileDepth; i++) __builtin_prefetch(lines[i] + first_number + ahead);
+  for (int64_t half = 0; half < kTileLines; half += kRows, to += kTileNumbers) {
+    const __mmask16 some = __mmask16(first(std::min<int64_t>(count - half, kRows)));
+    __m512i r[kRows];
+    for (int i = 0; i < kRows; i++)
+      r[i] = paired(_mm256_maskz_loadu_epi16(some, lines[2 * i] + first_number + half), _mm256_maskz_loadu_epi16(some, lines[2 * i + 1] + first_number + half));
+    transpose(r);
+    for (int i = 0; i < kRows; i++) _mm512_store_si512(to + i * 2 * kRows, r[i]);
   }
-  store_tile<0>(c, row), store_tile<1>(c + kRows, row), store_tile<2>(below, row), store_tile<3>(below + kRows, row);
+}
+void pack_pairs(const BFloat16* const* lines, int64_t pairs, int64_t step, int64_t first_number, int64_t ahead, BFloat16* to) {
+  auto load = [&](const BFloat16* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); };
+  for (int64_t k = 0; k < pairs; k++, lines += step, to += kPairNumbers) {
+    for (int64_t i = 0; i < step; i++) __builtin_prefetch(lines[i] + first_number + ahead);
+    for (int64_t half = 0; half < kTileLines; half += kRows)
+      _mm512_store_si512(to + 2 * half, paired(load(lines[0] + first_number + half), load(lines[1] + first_number + half)));
+  }
+}
+
+void begin_sums(const float* c, int64_t ld, bool add) {
+  const int64_t row = ld * sizeof(float);
+  if (!add) return clear_tile<0>(), clear_tile<1>(), clear_tile<2>(), clear_tile<3>();
+  load_tile<0>(c, row), load_tile<1>(c + kRows, row), load_tile<2>(c + kRows * ld, row), load_tile<3>(c + kRows * ld + kRows, row);
+}
+void end_sums(float* c, int64_t ld) {
+  const int64_t row = ld * sizeof(float);
+  store_tile<0>(c, row), store_tile<1>(c + kRows, row), store_tile<2>(c + kRows * ld, row), store_tile<3>(c + kRows * ld + kRows, row);
+}
+
+void add_pairs(const BFloat16* left, const BFloat16* pairs, int64_t row, int64_t steps) {
+  add_steps(left, pairs, row * sizeof(BFloat16), kPairNumbers / 2, kRows * row, steps);
+}
+void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add) {
+  begin_sums(c, ld, add);
+  add_steps(left, right, kRowBytes, kTileNumbers, kTileStep, steps);
+  end_sums(c, ld);
 }
 
 void round_to_bfloat16(const float* x, int64_t n, BFloat16* to) {
@@ -213,6 +252,11 @@ Tiles::~Tiles() {}
 void pack_left(const Factor&, int64_t, int64_t, int64_t, BFloat16*) {}
 void pack_right(const Factor&, int64_t, int64_t, int64_t, BFloat16*) {}
 void pack_left_row(const float*, int64_t, int64_t, int64_t, BFloat16*) {}
+void pack_left_step(const BFloat16* const*, int64_t, int64_t, int64_t, BFloat16*) {}
+void pack_pairs(const BFloat16* const*, int64_t, int64_t, int64_t, int64_t, BFloat16*) {}
+void begin_sums(const float*, int64_t, bool) {}
+void end_sums(float*, int64_t) {}
+void add_pairs(const BFloat16*, const BFloat16*, int64_t, int64_t) {}
 void multiply_panels(const BFloat16*, const BFloat16*, int64_t, float*, int64_t, bool) {}
 void round_to_bfloat16(const float*, int64_t, BFloat16*) {}
 void tile_gemm(const Gemm&, const BFloat16*, const BFloat16*, const BFloat16*, BFloat16*) {}

@@ -42,6 +42,19 @@ struct Panels {
 /// Rounds n numbers into `line` of a left panel of `steps` steps, zeros behind them.
 void pack_left_row(const float* x, int64_t n, int64_t line, int64_t steps, BFloat16* panel);
 
+/// One step of a left panel from numbers that lie line by line: line k of `lines`, of kTileDepth, holds numbers first.. of all lines of the factor,
+/// of which the panel has the next kTileLines or `count`. What is wanted next lies `ahead` numbers behind, more often than not.
+void pack_left_step(const BFloat16* const* lines, int64_t first, int64_t count, int64_t ahead, BFloat16* to);
+/// kPairNumbers numbers of a right panel for each pair: numbers first.. of lines k and k + 1 side by side, k = 0, step, 2 step and so on.
+constexpr int64_t kPairNumbers = 2 * kTileLines;
+void pack_pairs(const BFloat16* const* lines, int64_t pairs, int64_t step, int64_t first, int64_t ahead, BFloat16* to);
+
+/// Begins kTileLines x kTileLines sums, with zeros or with c (rows `ld` apart), and ends them.
+void begin_sums(const float* c, int64_t ld, bool add);
+void end_sums(float* c, int64_t ld);
+/// Adds the products of a left panel and of pairs `row` numbers apart, kTileDepth / 2 to a step.
+void add_pairs(const BFloat16* left, const BFloat16* pairs, int64_t row, int64_t steps);
+
 /// c (kTileLines x kTileLines, rows `ld` apart) = or += the product of a left and a right panel over `steps` steps.
 void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add);
 

@@ -13,7 +13,6 @@
 #include "framework/core/parallel.h"
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
-#include "framework/kernels/cpu/tiles.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -183,9 +182,9 @@ class WeightPairs {
 };
 #undef WEIR_PAIRS
 
-/// Writes dw if this is the way, and false if it is not: CPUs with tiles multiply faster by these, through oneDNN.
+/// Writes dw if this is the way, and false if it is not.
 inline bool sum_by_pairs(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-  if (has_tiles() || !WeightPairs::takes(op, x, dy, dw)) return false;
+  if (!WeightPairs::takes(op, x, dy, dw)) return false;
   WeightPairs(op, x, dy, dw).run();
   return true;
 }

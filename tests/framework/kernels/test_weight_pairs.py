@@ -1,4 +1,5 @@
-"""framework/kernels/cpu/weight_pairs.h: gradients of weights in bfloat16, where the CPU multiplies such numbers in pairs; elsewhere oneDNN's."""
+"""framework/kernels/cpu/weight_pairs.h and weight_tiles.h: gradients of weights in bfloat16, where the CPU multiplies such numbers in pairs or by tiles;
+elsewhere oneDNN's."""
 
 from pathlib import Path
 
@@ -17,6 +18,10 @@ CASES = {  # input, weight, keywords
     "1x1, strided": ((3, 512, 15, 28), (400, 512, 1, 1), dict(stride=2)),
     "1x1, padded": ((3, 512, 11, 12), (400, 512, 1, 1), dict(padding=2)),
     "a column": ((3, 64, 40, 40), (64, 64, 7, 1), dict(padding=(3, 0))),
+    "large pictures": ((2, 64, 130, 97), (33, 64, 3, 3), dict(padding=(0, 1))),
+    "large pictures, strided": ((1, 96, 130, 97), (64, 96, 5, 3), dict(stride=(3, 2), padding=2)),
+    "few channels": ((2, 32, 30, 30), (17, 32, 3, 3), {}),
+    "1x1 of many channels": ((5, 1024, 7, 7), (1040, 1024, 1, 1), {}),
 }
 
 
@@ -43,6 +48,9 @@ def test_equals_the_sum_in_float64(name):
     given, keywords = sides(name)
     exact = gradient(torch, *(t.double() for t in given), keywords)
     got = gradient(weir, *ours(given), keywords)
+    x, w, dy = ours(given)
+    rows = gradient(weir, x, w.contiguous(), dy, keywords)
+    assert (got.float().numpy() == rows.float().numpy()).all() or weir.backends.cpu.get_cpu_capability() == "DEFAULT"
     assert got.dtype == weir.bfloat16 and got.shape == tuple(exact.shape)
     error = (torch.tensor(got.float().numpy()).double() - exact).abs()
     assert (error <= exact.abs() * 2**-8 + 2**-14 * given[2].numel() ** 0.5).all()
