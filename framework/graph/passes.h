@@ -20,6 +20,8 @@ Graph with_constants_folded(const Graph& g, bool large = false);
 Graph without_copies(const Graph& g);
 /// What is written over a whole buffer gets a buffer of its own, so that nothing is in place; the plan puts it back where that is free.
 Graph with_buffers_apart(const Graph& g);
+/// Element-wise results that nobody sees lie as most of what they meet does.
+Graph with_layouts_agreed(const Graph& g);
 /// Batch norm takes the addition and the ReLU that follow it into its own pass over memory.
 Graph with_batch_norm_relu(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.

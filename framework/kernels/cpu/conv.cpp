@@ -456,6 +456,12 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   if (in[0].ndim() == 5 && in[0].numel() && out[0].numel() && is_floating(in[1].dtype()) && !all_finite(in[1])) reference();
   else dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) {
     if (is_plain(dy, w, dx) && has_few_columns(op, dy, w)) return spread_windows(op, dy, w, dx);
+    if (is_pointwise_but_strided(op, w)) {  // oneDNN multiplies the zeros between
+      const Tensor places = seen_places(op, dy, dx), product = empty(only_channels_last(dx) ? channels_last_meta(places) : Meta(places.sizes(), dx.dtype()));
+      backward_input(with_stride_1(op), laid_as(dy, product), w, product);
+      fill_zero(dx);
+      return run_copy(product, places);
+    }
     const Tensor from = laid_as(dy, dx);
     if (!filter_by_tiles(op, from, w, dx)) in_planes(op, dx, from, w, dx, backward_input);
   }, reference);

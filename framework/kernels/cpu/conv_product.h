@@ -22,6 +22,17 @@ template <class Op> bool is_pointwise(const Op& op, const Tensor& w) {
   auto all = [](const Dims& d, int64_t v, int from = 0) { return std::all_of(d.begin() + from, d.end(), [v](int64_t x) { return x == v; }); };
   return op.groups == 1 && all(w.sizes(), 1, 2) && all(op.stride, 1) && all(op.padding, 0);
 }
+template <class Op> Op with_stride_1(Op op) {
+  std::fill(op.stride.begin(), op.stride.end(), 1);
+  return op;
+}
+template <class Op> bool is_pointwise_but_strided(const Op& op, const Tensor& w) { return !is_pointwise(op, w) && is_pointwise(with_stride_1(op), w); }
+/// The places of `x` that such windows see, one for each of `y`.
+template <class Op> Tensor seen_places(const Op& op, const Tensor& y, const Tensor& x) {
+  Dims sizes = x.sizes(), strides = x.strides();
+  for (int i = 0; i < op.stride.n; i++) sizes[i + 2] = y.sizes()[i + 2], strides[i + 2] *= op.stride[i];
+  return alias(x, sizes, strides, x->offset);
+}
 template <class Op> bool mixes_few(const Op& op, const Tensor& x, const Tensor& w, const Tensor& y) {
   return x.numel() && y.numel() && is_plain(x, w, y) && is_pointwise(op, w) && products(y, w) / y.sizes()[0] <= kLittleMixing;
 }

@@ -1,7 +1,7 @@
 """The passes, framework/graph/passes.cpp and its files, each seen to do its work and to change no number.
 
 Covers framework/graph/dead_code.cpp, framework/graph/repetition.cpp, framework/graph/constants.cpp, framework/graph/copies.cpp,
-framework/graph/buffers.cpp, framework/graph/batch_norm.cpp, framework/graph/fusion.cpp, framework/op/fused.cpp and framework/kernels/cpu/fused.cpp.
+framework/graph/buffers.cpp, framework/graph/layouts.cpp, framework/graph/batch_norm.cpp, framework/graph/fusion.cpp, framework/op/fused.cpp and framework/kernels/cpu/fused.cpp.
 """
 
 import pytest
@@ -224,6 +224,26 @@ def test_batch_norm_takes_relu_and_sum(dtype, layout, training):
     mine, theirs = make(), make()
     for a, b in zip(plan.run(list(mine)) + list(mine), f(*theirs) + theirs):
         assert weir.equal(a, b) and a.stride() == b.stride()
+
+
+@pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16])
+def test_gradients_of_pictures_lie_as_the_pictures(dtype):
+    """The gradient of an average is row-major, and so is in eager mode what is added to it."""
+    def f(x, w):
+        first = x = x.detach().requires_grad_()
+        for _ in range(3):
+            x = F.relu(F.conv2d(F.relu(F.batch_norm(x, None, None, training=True)), w) + x)
+        loss = F.adaptive_avg_pool2d(F.relu(F.batch_norm(x, None, None, training=True) + x), 1).float().square().sum()
+        return weir.autograd.grad(loss, first)
+    args = (weir.randn(4, 32, 6, 6).to(dtype).contiguous(memory_format=weir.channels_last), (weir.randn(32, 32, 1, 1) / 8).to(dtype))
+    plan = check(f, *args)
+    lines = [line.split(" = ")[0] for line in str(plan.graph).splitlines() if "= relu_backward" in line or "= fused" in line]
+    assert len(lines) > 3 and sum("strides [1152, 1, 192, 32]" in line for line in lines) >= len(lines) - 1
+
+
+def test_what_adds_up_in_the_order_of_memory_keeps_a_layout():
+    last = weir.randn(2, 3, 4, 5).contiguous(memory_format=weir.channels_last)
+    check(lambda x, y, z: (((x + y) * z).sum(), (x - y) @ z.mT), weir.randn(2, 3, 4, 5), last, last * 2)
 
 
 def test_what_else_reads_a_batch_norm_keeps_it():
