@@ -223,13 +223,14 @@ void init_graph(py::module_& m) {
 
   py::class_<Plan>(m, "_Plan")
       .def(py::init([](const Graph& g, bool optimize, bool add_to_output, bool cast_scale, bool freeze_weights, std::optional<size_t> memory_budget,
-                       std::optional<size_t> row_block) {
+                       bool saves_memory, std::optional<size_t> row_block) {
              graph::Options options{add_to_output, cast_scale, freeze_weights};
+             options.saves_memory = saves_memory;
              if (memory_budget) options.memory_budget = *memory_budget;
              if (row_block) options.row_blocks = {0, *row_block};
              return new Plan(optimize ? graph::optimized(g, options) : g);
            }), py::arg("graph"), py::arg("optimize") = true, py::arg("add_to_output") = true, py::arg("cast_scale") = true,
-           py::arg("freeze_weights") = false, py::arg("memory_budget") = py::none(), py::arg("row_block") = py::none())
+           py::arg("freeze_weights") = false, py::arg("memory_budget") = py::none(), py::arg("saves_memory") = false, py::arg("row_block") = py::none())
       .def("run", [](Plan& p, py::handle args) {
         Tensors in = tensors_of(args), out;
         {

@@ -34,8 +34,9 @@ Graph with_row_blocks(const Graph& g, const BlockSizes& sizes = {});
 /// each other.
 Graph with_updates_early(const Graph& g);
 /// While temporaries and results hold more than `budget` bytes at once, what is cheap to compute is computed again where it is next
-/// needed, from what is there anyway, and not kept until then. Stops where nothing is left that would help.
-Graph with_recomputation(const Graph& g, size_t budget);
+/// needed, from what is there anyway, and not kept until then. Stops where nothing is left that would help, or that would read and write no more
+/// than `share` of the bytes that the program does anyway.
+Graph with_recomputation(const Graph& g, size_t budget, double share = std::numeric_limits<double>::max());
 /// The most bytes that temporaries and results hold at once, none lying over another, and at which node.
 size_t most_live(const Graph& g, int* node = nullptr);
 /// Externals that the program neither writes nor returns become constants. A write afterwards shows in their versions: Graph::frozen.
@@ -51,6 +52,7 @@ struct Options {
   bool add_to_output = true, cast_scale = true;
   bool freeze_weights = false;  // what depends on weights alone is computed now: casts, layouts
   size_t memory_budget = std::numeric_limits<size_t>::max();
+  bool saves_memory = false;  // where it costs next to no time, whatever the budget
   BlockSizes row_blocks{};
 };
 /// All passes, with these options.

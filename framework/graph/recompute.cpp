@@ -1,8 +1,10 @@
 // Computes again, behind the peak of memory, what was kept over it.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
@@ -13,6 +15,15 @@ namespace weir::graph {
 namespace {
 
 constexpr size_t kWorthwhile = 64 << 10;  // bytes
+
+// Bytes that a node reads and writes.
+double moved_by(const Node& n) {
+  double r = 0;
+  for (const auto* uses : {&n.in, &n.out})
+    for (const Use& u : *uses)
+      if (u.value >= 0) r += double(u.meta.sizes.product()) * double(size_of(u.meta.dtype));
+  return r;
+}
 
 // A pass over memory or little more, and the same bits each time.
 bool is_cheap(const Node& n) {
@@ -43,19 +54,24 @@ class Recomputation {
  public:
   explicit Recomputation(Graph g) : g_(std::move(g)) {}
 
-  /// Takes the one kept value whose recomputation frees most at the peak out of it. False where there is none, or the budget holds.
-  bool improve(size_t budget) {
+  /// Takes the one kept value whose recomputation frees most at the peak out of it, in bytes for each that is read and written for it. False where there
+  /// is none, or the budget holds, or `allowed` bytes, of which it takes its own, do not suffice.
+  bool improve(size_t budget, double& allowed) {
     int peak = 0;
     if (most_live(g_, &peak) <= budget) return false;
     study();
     int best = -1, where = 0;
+    double most = 0;
     for (size_t v = 0; v < g_.values.size(); v++) {
       int next = next_reader(int(v), peak);
       if (next < 0 || !may_move(int(v), next)) continue;
-      size_t bytes = bytes_of(int(v)), most = best < 0 ? 0 : bytes_of(best);
-      if (bytes > most || (bytes == most && next > where)) best = int(v), where = next;
+      const double moved = moved_by(g_.nodes[g_.values[v].node]), freed = double(bytes_of(int(v))) / moved;
+      if (moved > allowed) continue;
+      const auto rank = std::tuple(freed, bytes_of(int(v)), next);
+      if (best < 0 || rank > std::tuple(most, bytes_of(best), where)) best = int(v), most = freed, where = next;
     }
     if (best < 0) return false;
+    allowed -= moved_by(g_.nodes[g_.values[best].node]);
     move(best, where);
     return true;
   }
@@ -164,9 +180,11 @@ size_t most_live(const Graph& g, int* node) {
   return size_t(most);
 }
 
-Graph with_recomputation(const Graph& g, size_t budget) {
+Graph with_recomputation(const Graph& g, size_t budget, double share) {
+  double allowed = std::numeric_limits<double>::max();
+  if (share < allowed) allowed = share * std::accumulate(g.nodes.begin(), g.nodes.end(), 0.0, [](double sum, const Node& n) { return sum + moved_by(n); });
   Recomputation r(g);
-  while (r.improve(budget)) {}
+  while (r.improve(budget, allowed)) {}
   Graph made = r.result();
   std::vector<int> same(made.values.size());
   std::iota(same.begin(), same.end(), 0);

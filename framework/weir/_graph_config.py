@@ -12,7 +12,7 @@ class GraphConfig:
         self.gradient_accumulation_steps = 1
         self.fusions = {"model_update_ops": True, "add_to_output": True, "cast_scale": True}
         self.frozen_weights = False
-        self.memory_budget = None
+        self.memory_budget = "auto"
 
     def enable_amp(self, mode=True, *, dtype=None):
         """build runs under autocast, in bfloat16 or `dtype`."""
@@ -50,9 +50,10 @@ class GraphConfig:
 
     def set_memory_budget(self, value):
         """While a step's temporaries and results need more than `value` bytes at once, what is cheap to compute (element-wise ops and
-        normalisations) is computed again in the backward pass instead of kept for it. None: nothing is. No number changes."""
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-            raise ValueError(f"set_memory_budget: expected a number of bytes or None, got {value!r}")
+        normalisations) is computed again in the backward pass instead of kept for it. "auto": as much of it as costs next to no time, of steps that
+        need 256 MiB or more; None: nothing is. No number changes."""
+        if value not in (None, "auto") and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise ValueError(f"set_memory_budget: expected a number of bytes, 'auto' or None, got {value!r}")
         self.memory_budget = value
 
     def _key(self):

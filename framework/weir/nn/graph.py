@@ -90,7 +90,8 @@ class _Step:
     def __init__(self, traced, taken, whole, results, guard, gradients, reshaped, config, freeze):
         self.traced, self.taken, self.whole = traced, taken, whole
         self.plan = _C._Plan(traced, add_to_output=config.fusions["add_to_output"], cast_scale=config.fusions["cast_scale"],
-                             freeze_weights=freeze, memory_budget=config.memory_budget)
+                             freeze_weights=freeze, memory_budget=None if config.memory_budget == "auto" else config.memory_budget,
+                             saves_memory=config.memory_budget == "auto")
         self.results, self.guard, self.gradients, self.reshaped = results, guard, gradients, reshaped
 
 

@@ -158,5 +158,27 @@ def test_dropout_draws_once_under_a_budget():
 
 @pytest.mark.parametrize("value", [-1, 1.5, True, "1"])
 def test_a_budget_is_a_number_of_bytes(value):
-    with pytest.raises(ValueError, match="set_memory_budget: expected a number of bytes or None"):
+    with pytest.raises(ValueError, match="set_memory_budget: expected a number of bytes, .auto. or None"):
         Train(nn.Linear(2, 2), weir.optim.SGD([nn.Parameter(weir.ones(1))], lr=1.0), value)
+
+
+def test_what_costs_next_to_no_time_is_computed_again_unasked():
+    def f(x):
+        x = x.detach().requires_grad_()
+        y = x
+        for _ in range(8):
+            y = F.layer_norm(y.sin(), (4096,)).tanh().cumsum(0)
+        return weir.autograd.grad(y.sum(), x)
+
+    def plan(rows, **options):
+        x = weir.empty(rows, 4096)
+        with weir._trace.tracing() as t:
+            traced = t.finish(list(f(*t.arguments((x,)))))
+        made = weir._C._Plan(traced, **options)
+        made.graph.check()
+        return made
+    kept, spared, sparing = plan(4096), plan(4096, saves_memory=True), plan(4096, memory_budget=0)
+    assert sparing.arena_bytes < spared.arena_bytes < kept.arena_bytes
+    assert len(kept.graph) < len(spared.graph) < len(sparing.graph)
+    assert len(plan(256, saves_memory=True).graph) == len(plan(256).graph)  # little memory
+    assert nn.Graph().config.memory_budget == "auto"
