@@ -124,6 +124,7 @@ Graph optimized(const Graph& g, const Options& options) {
   apply(with_layouts_agreed);
   if (options.add_to_output) apply(with_batch_norm_relu);
   if (options.cast_scale) apply(with_pointwise_fused);
+  if (options.cast_scale) apply(with_narrow_gradients);
   apply(with_updates_early);
   constexpr size_t kLittleMemory = 256 << 20;
   constexpr double kLittleTime = 0.03;  // of passes over memory: products, and convolutions, take their time besides

@@ -30,6 +30,8 @@ Graph with_pointwise_fused(const Graph& g);
 /// Of tensors of `least` bytes, below which one stays in a cache by itself; a block has `block` bytes of the largest.
 struct BlockSizes { size_t least = 256 << 10, block = 128 << 10; };
 Graph with_row_blocks(const Graph& g, const BlockSizes& sizes = {});
+/// Updates read gradients of half types as they are, where a widened copy would be made for them alone.
+Graph with_narrow_gradients(const Graph& g);
 /// Large parameters are updated as soon as their gradient is there and nobody reads them any more, so that gradients do not wait for
 /// each other.
 Graph with_updates_early(const Graph& g);

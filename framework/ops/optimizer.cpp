@@ -11,7 +11,7 @@ bool is_number(const Tensor& t) {
 
 }  // namespace
 
-bool takes_update(const UpdateLayout& layout, Inputs run) {
+bool takes_update(const UpdateLayout& layout, Inputs run, bool halves_too) {
   const Tensor& p = run[0];
   if ((p.dtype() != DType::float32 && p.dtype() != DType::float64) || p.device().type != DeviceType::cpu) return false;
   const bool rows = p.is_contiguous();
@@ -21,7 +21,7 @@ bool takes_update(const UpdateLayout& layout, Inputs run) {
     if (!t || t->flags & kMarks || t.device().type != DeviceType::cpu) return false;
     if (i >= 2 && i < 2 + layout.numbers) {
       if (!is_number(t)) return false;
-    } else if (t.dtype() != p.dtype() || !(t.sizes() == p.sizes()) || !((rows && t.is_contiguous()) || same_layout(p.sizes(), t.strides(), p.strides()))) {
+    } else if (!(t.dtype() == p.dtype() || (i == 1 && halves_too && is_reduced(t.dtype()) && p.dtype() == DType::float32)) || !(t.sizes() == p.sizes()) || !((rows && t.is_contiguous()) || same_layout(p.sizes(), t.strides(), p.strides()))) {
       return false;
     }
   }
@@ -32,7 +32,7 @@ Meta infer_update(const OpType& type, const UpdateLayout& layout, Inputs in) {
   const size_t width = size_t(layout.width());
   check(in.size() > width && (in.size() - 1) % width == 0, type.signature->name, ": expected ", width, " tensors per parameter and the rate, got ", in.size());
   for (size_t i = 0; i + 1 < in.size(); i += width)
-    check<NotImplemented>(takes_update(layout, in.subspan(i, width)) && in[i].dtype() == in[0].dtype(), type.signature->name,
+    check<NotImplemented>(takes_update(layout, in.subspan(i, width), true) && in[i].dtype() == in[0].dtype(), type.signature->name,
                           ": takes float32 or float64 tensors of one dense layout on the CPU");
   check(in.back() && in.back().numel() == 1, type.signature->name, ": the rate is one number");
   check(!is_complex(in.back().dtype()), type.signature->name, ": the rate is a real number, got one of dtype ", name_of(in.back().dtype()));

@@ -15,8 +15,9 @@ struct UpdateLayout {
   int width() const { return 2 + numbers + states; }
 };
 
-/// Whether a run of tensors is one that updates take: float32 or float64 on the CPU, dense, of one geometry.
-bool takes_update(const UpdateLayout& layout, Inputs run);
+/// Whether a run of tensors is one that updates take: float32 or float64 on the CPU, dense, of one geometry. `halves_too`: gradients of float32
+/// parameters may be of a half type, as a graph leaves them that would widen them for the update alone.
+bool takes_update(const UpdateLayout& layout, Inputs run, bool halves_too = false);
 Meta infer_update(const OpType& type, const UpdateLayout& layout, Inputs in);
 
 template <class T> struct Update : Op {

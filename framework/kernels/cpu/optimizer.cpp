@@ -1,7 +1,9 @@
 #include "framework/ops/optimizer.h"
 
 #include <algorithm>
+#include <array>
 
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/numbers.h"
 
@@ -221,6 +223,8 @@ template <class T, class Rule> struct Job {
   Rule rule;
   T* p[5];
   int64_t begin, end;  // of all elements of all parameters
+  const std::byte* halves = nullptr;  // the gradient, where it is of a half type
+  Converter widen = nullptr;
 };
 
 // Elements b to e of a job, vector by vector; the rest in one padded vector. A rule that sums is told how many lanes count.
@@ -252,10 +256,24 @@ template <int k, class T, class Rule> void sweep(const Job<T, Rule>& job, int64_
     if (j != 1) x[j].store(pad[j]), std::copy(pad[j], pad[j] + (e - i), p[j] + i);
 }
 
+// sweep(), of a gradient in a half type by blocks that stay in the first-level cache.
+template <int k, class T, class Rule> void sweep_any(const Job<T, Rule>& job, int64_t b, int64_t e) {
+  if (!job.halves) return sweep<k>(job, b, e);
+  constexpr int64_t kBlock = 2048, kHalf = sizeof(BFloat16);
+  std::array<T, kBlock> gradient;
+  for (int64_t i = b; i < e; i += kBlock) {
+    const int64_t n = std::min(kBlock, e - i);
+    job.widen(job.halves + i * kHalf, 1, gradient.data(), 1, n);
+    Job<T, Rule> part = job;
+    for (int j = 0; j < k; j++) part.p[j] = j == 1 ? gradient.data() : job.p[j] + i;
+    sweep<k>(part, 0, n);
+  }
+}
+
 template <int k, class T, class Rule> void run_jobs(const std::vector<Job<T, Rule>>& jobs) {
   parallel_for(jobs.back().end, kGrain, [&](int64_t b, int64_t e) {
     auto job = std::upper_bound(jobs.begin(), jobs.end(), b, [](int64_t at, const auto& j) { return at < j.end; });
-    for (; job != jobs.end() && job->begin < e; ++job) sweep<k>(*job, std::max(b, job->begin) - job->begin, std::min(e, job->end) - job->begin);
+    for (; job != jobs.end() && job->begin < e; ++job) sweep_any<k>(*job, std::max(b, job->begin) - job->begin, std::min(e, job->end) - job->begin);
   });
 }
 
@@ -268,7 +286,10 @@ template <class T, class Op> void update_all(const Op& o, Inputs in) {
   jobs.reserve(in.size() / width);
   int64_t total = 0;
   for (size_t i = 0; i + 1 < in.size(); i += width) {
-    Job<T, Rule> job{rule<T>(o, rate, in.subspan(i + 2, size_t(layout.numbers))), {in[i].data<T>(), in[i + 1].data<T>()}, total, total + in[i].numel()};
+    const Tensor& gradient = in[i + 1];
+    Job<T, Rule> job{rule<T>(o, rate, in.subspan(i + 2, size_t(layout.numbers))), {in[i].data<T>()}, total, total + in[i].numel()};
+    if (gradient.dtype() == in[i].dtype()) job.p[1] = gradient.data<T>();
+    else job.halves = static_cast<const std::byte*>(gradient.raw()), job.widen = converter(gradient.dtype(), in[i].dtype());
     for (int s = 0; s < layout.states; s++) job.p[2 + s] = in[i + 2 + size_t(layout.numbers + s)].data<T>();
     total = job.end;
     jobs.push_back(job);
@@ -306,7 +327,8 @@ template <class T> void update_lamb(const LambUpdate& o, double rate, Inputs run
       for (int i = 0; i < lanes; i++) sizes[size_t(block)] += double(x[0].v[i]) * double(x[0].v[i]), lengths[size_t(block)] += double(r.v[i]) * double(r.v[i]);
     };
   };
-  T *p = run[0].data<T>(), *g = run[1].data<T>(), *m = run[3].data<T>(), *v = run[4].data<T>();
+  const Tensor widened = run[1].dtype() == run[0].dtype() ? run[1] : copied(run[1], Meta(run[0].sizes(), run[0].strides(), run[0].dtype(), {}));
+  T *p = run[0].data<T>(), *g = widened.data<T>(), *m = run[3].data<T>(), *v = run[4].data<T>();
   auto each_block = [&](auto&& rule_of) {
     parallel_for(blocks, kGrain / kBlock, [&](int64_t from, int64_t to) {
       for (int64_t b = from; b < to; b++) {

@@ -1,4 +1,4 @@
-"""Passes that free memory: framework/graph/updates.cpp and framework/graph/recompute.cpp. No number may change."""
+"""Passes that free memory: framework/graph/updates.cpp, framework/graph/narrow_gradients.cpp and framework/graph/recompute.cpp. No number may change."""
 
 import pytest
 import weir
@@ -83,6 +83,22 @@ def test_large_parameters_are_updated_by_themselves(name):
     assert len(updates) == 3  # of two large weights and of all others
     assert len(plan.graph.node(updates[-1])["inputs"]) > len(plan.graph.node(updates[0])["inputs"])
     assert any(not op.endswith("_update") for op in ops(plan)[updates[0]:updates[1]])
+
+
+@pytest.mark.parametrize("dtype", [weir.bfloat16, weir.float16])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_gradients_of_half_types_are_read_as_they_are(name, dtype):
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = wide()
+
+        def forward(self, x):
+            with weir.autocast("cpu", dtype=dtype):
+                return self.layers(x).float()
+    plan = assert_trains_as_eager(Halves, OPTIMIZERS[name], batches((16, 20)), None)
+    read = [dtype for i, op in enumerate(ops(plan)) if op.endswith("_update") for _, _, dtype in plan.graph.node(i)["inputs"]]
+    assert read.count(str(dtype).removeprefix("torch.")) >= 4
 
 
 def test_a_parameter_that_is_read_late_is_updated_later():
