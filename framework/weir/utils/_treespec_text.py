@@ -1,7 +1,7 @@
 """Structures of trees as text, in PyTorch's form: (protocol, {type, context, children_spec}) in JSON."""
 import enum
-import importlib
 import json
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 _PROTOCOL = 1
@@ -36,8 +36,14 @@ def _class_named(name):
     return _types[name]
 
 
-def _factory(module, name):
-    return getattr(importlib.import_module(module), name)
+def _class_at(module, path, base):
+    """The class that a text names. A text may come from a stranger: nothing is imported for it, and no function is taken. ValueError if there is none."""
+    place = sys.modules.get(module)
+    for part in path.split("."):
+        place = getattr(place, part, None)
+    if not (isinstance(place, type) and issubclass(place, base)):
+        raise ValueError(f"treespec_loads: expected a class of an imported module, got {module}:{path}")
+    return place
 
 
 #: What texts call the containers that are registered from the start.
@@ -50,7 +56,7 @@ BUILTIN = {
         "serialized_type_name": "collections.defaultdict",
         "to_dumpable_context": lambda context: {"default_factory_module": context[0].__module__, "default_factory_name": context[0].__qualname__,
                                                 "dict_context": context[1]},
-        "from_dumpable_context": lambda text: [_factory(text["default_factory_module"], text["default_factory_name"]), text["dict_context"]]}}
+        "from_dumpable_context": lambda text: [_class_at(text["default_factory_module"], text["default_factory_name"], object), text["dict_context"]]}}
 
 
 def _enumerated(value):
@@ -63,10 +69,7 @@ def _as_enumerated(found):
     if "__enum__" not in found:
         return found
     module, _, path = found["fqn"].partition(":")
-    place = importlib.import_module(module)
-    for part in path.split("."):
-        place = getattr(place, part)
-    return place[found["name"]]
+    return _class_at(module, path, enum.Enum)[found["name"]]
 
 
 def _schema(spec):

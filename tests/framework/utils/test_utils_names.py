@@ -2,7 +2,9 @@
 import collections
 import enum
 import importlib
+import json
 import os
+import sys
 import threading
 import time
 
@@ -60,6 +62,19 @@ def test_structures_that_have_no_text(F):
     with pytest.raises(NotImplementedError, match="Deserializing nonsense in pytree is not registered"):
         pytree.treespec_loads('[1, {"type": "nonsense", "context": "null", "children_spec": []}]')
     assert isinstance(pytree.KeyEntry, type)
+
+
+@pytest.mark.parametrize("context", [
+    '{"default_factory_module": "antigravity", "default_factory_name": "fly", "dict_context": []}',
+    '{"default_factory_module": "os", "default_factory_name": "getpid", "dict_context": []}'])
+def test_a_text_brings_no_code_in(context):
+    """PyTorch imports what a text names."""
+    with pytest.raises(ValueError, match="expected a class of an imported module"):
+        weir.utils._pytree.treespec_loads('[1, {"type": "collections.defaultdict", "context": %s, "children_spec": []}]' % context)
+    colour = json.dumps('{"__enum__": true, "fqn": "os:getpid", "name": "RED"}')
+    with pytest.raises(ValueError, match="os:getpid"):
+        weir.utils._pytree.treespec_loads('[1, {"type": "tests.Box", "context": %s, "children_spec": []}]' % colour)
+    assert "antigravity" not in sys.modules
 
 
 @FRAMEWORKS
