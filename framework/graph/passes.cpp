@@ -121,7 +121,7 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.freeze_weights) apply(with_channels_last);
   for (auto pass : {without_repetition, without_copies, without_dead_code}) apply(pass);
   if (options.freeze_weights) apply([&](const Graph& h) { return with_weights_packed(h, options.add_to_output); });
-  if (options.add_to_output) apply(with_batch_norm_relu);
+  if (options.add_to_output) apply(with_batch_norm_relu), apply(with_batch_norm_relu_backward);
   if (options.cast_scale) apply(with_pointwise_fused);
   apply(with_updates_early);
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });

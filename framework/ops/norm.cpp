@@ -131,6 +131,16 @@ std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   const Tensor &dy = in[0], &x = in[1];
   return {in_order(x, suggests_channels_last(x.sizes(), x.strides()) || (dy.is_contiguous() && last_by_memory(x))), stat, stat};
 }
+std::array<Meta, 3> BatchNormReluBackward::infer(Inputs in) const {
+  const Tensor &dy = in[0], &x = in[1];
+  check(x.ndim() >= 2 && dy.sizes() == x.sizes() && dy.dtype() == x.dtype(), "batch_norm_relu_backward: expected a gradient of input's shape and dtype, at least 2D, got ", dy.sizes(), " and ", x.sizes());
+  const char* names[] = {"mean", "invstd", "weight", "bias"};
+  for (int i = 0; i < 4; i++) check_channel(names[i], in[2 + i], x.sizes()[1]);
+  check(in[2] && in[3], "batch_norm_relu_backward: needs mean and invstd");
+  BatchNormBackward op;
+  op.training = true, op.eps = eps;
+  return op.infer(in.first(5));
+}
 Tensors BatchNormBackward::vjp(const Saved& s, const Tensor&) const {
   Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
   Dims channel(x.ndim(), 1), axes;

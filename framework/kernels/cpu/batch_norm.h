@@ -78,7 +78,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
         first /= Sum(firsts);
         shift[c] = std::isfinite(first) ? first : Sum(0);
       }
-      channel_sums<T, Sum>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
+      channel_sums<T, Sum>(p, shift, x.data<T>(), Itself(), mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
         auto d = v - k;
         s = s + d, t = t + d * d;
       });
@@ -118,7 +118,35 @@ inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
   });
 }
 
-inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
+// The gradient of what comes out of batch norm, as it lies in memory.
+template <class T, class A> struct Given : InMemory<T> {
+  A passed(int64_t j, A x, A g) const { return g; }
+};
+
+// The largest number that is stored as a zero.
+template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ? 0x1p-134f : std::is_same_v<T, Half> ? 0x1p-25f : 0.0f;
+
+// The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
+// again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
+template <class T, class A> struct ThroughRelu {
+  const T* p;
+  const A *scale, *shift;  // along the planes
+  A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
+  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
+    const A* g = widen<T, A>(p + at, buffer, n);
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) buffer[i] = passed(c, x[i], g[i]);
+    return buffer;
+  }
+  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const {
+    const Vec<A> y = lanes::fma(x, Vec<A>::load(scale + j), Vec<A>::load(shift + j));
+    return where(y <= Vec<A>(A(kStoredAsZero<T>)), Vec<A>(A(0)), vector_of<A>(p + at));
+  }
+  A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
+};
+
+// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training.
+inline void gradient(Inputs in, bool training, double eps, bool relu, Outputs out) {
   Tensor dx = out[0];
   if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
@@ -132,33 +160,51 @@ inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs 
     run_copy(dy, c);
     dy = c;
   }
-  by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    if (op.training && p.outer * p.inner <= kShortRow) {  // what was saved has float32's digits
-      Scratch<double> variance, ignored, zero(C, 0);
-      channel_sums<T, double>(p, zero, x.data<T>(), nullptr, mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
-      for (double& m : mean) m /= n;
-      channel_sums<T, double>(p, mean, x.data<T>(), nullptr, variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
-      for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, op.eps);
-    }
-    Scratch<A> m = cast<A>(mean);
-    channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
-      s = s + g, t = t + g * (v - k);
+  const bool few = p.outer * p.inner <= kShortRow;
+  const Tensor parts[] = {in[1], in[4], relu ? in[5] : Tensor()};
+  if (relu && (few || !all_plain(parts))) {  // batch norm computes otherwise than ThroughRelu
+    Tensor y = empty(dx.meta());
+    by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+      normalise<T, A>(x, parts, mean, invstd, all_plain(parts), {true, {}}, y);
+      channel_map<T, A>(p, y.data<T>(), dy.data<T>(), y.data<T>(), [](int64_t, A v, A g) { return v <= A(0) ? A(0) : g; });
     });
-    Scratch<double> dw(C);
-    Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
-    for (int64_t c = 0; c < C; c++) {
-      dw[c] = dot[c] * invstd[c];
-      double scale = w[c] * invstd[c];
-      double slope = op.training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
-      a[c] = A(scale), b[c] = A(slope), k[c] = A(op.training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
+    dy = y, relu = false;
+  }
+  by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    const auto [forward_scale, forward_shift] = scale_and_shift<A>(mean, invstd, w, numbers(parts[2], C, 0));
+    if (training && few) {  // what was saved has float32's digits
+      Scratch<double> variance, ignored, zero(C, 0);
+      channel_sums<T, double>(p, zero, x.data<T>(), Itself(), mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
+      for (double& m : mean) m /= n;
+      channel_sums<T, double>(p, mean, x.data<T>(), Itself(), variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
+      for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, eps);
     }
-    a = p.along(a), b = p.along(b), k = p.along(k);
-    const A *pa = a.data(), *pb = b.data(), *pk = k.data();
-    if (op.training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
-    else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
-    write(out[1], dw), write(out[2], sum_dy);
+    const Scratch<A> m = cast<A>(mean), along_scale = p.along(forward_scale), along_shift = p.along(forward_shift);
+    auto run = [&](auto grad) {
+      channel_sums<T, A>(p, m, x.data<T>(), grad, sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
+        s = s + g, t = t + g * (v - k);
+      });
+      Scratch<double> dw(C);
+      Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
+      for (int64_t c = 0; c < C; c++) {
+        dw[c] = dot[c] * invstd[c];
+        double scale = w[c] * invstd[c];
+        double slope = training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
+        a[c] = A(scale), b[c] = A(slope), k[c] = A(training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
+      }
+      a = p.along(a), b = p.along(b), k = p.along(k);
+      const A *pa = a.data(), *pb = b.data(), *pk = k.data();
+      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * grad.passed(c, v, g) + (pb[c] * v + pk[c]); });
+      else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
+      write(out[1], dw), write(out[2], sum_dy);
+    };
+    if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
+    else run(Given<T, A>{{dy.data<T>()}});
   });
 }
+
+inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, out); }
+inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
 
 }  // namespace WEIR_ISA
 }  // namespace weir

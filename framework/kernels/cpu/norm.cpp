@@ -150,11 +150,11 @@ void group_images(const Tensor& x, const Groups& s, double eps, const Scratch<do
       const A first = A(image.data<T>()[c / s.channels * s.channels]);
       origin[c] = std::isfinite(double(first)) ? first : A(0);
     }
-    channel_sums<T, A>(p, origin, image.data<T>(), nullptr, sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
+    channel_sums<T, A>(p, origin, image.data<T>(), Itself(), sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
     over_groups(sums, mean);
     for (int64_t g = 0; g < s.groups; g++) mean[g] += double(origin[g * s.channels]);
     const Scratch<A> center = by_group<A>(s, mean);
-    channel_sums<T, A>(p, center, image.data<T>(), nullptr, squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
+    channel_sums<T, A>(p, center, image.data<T>(), Itself(), squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
     over_groups(squares, rstd);
     for (int64_t g = 0; g < s.groups; g++) {
       if (std::isnan(rstd[g])) mean[g] = rstd[g];  // of infinite numbers, as in PyTorch
@@ -184,7 +184,7 @@ void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, c
     const Tensor image = image_of(x, i), grad = image_of(dy, i);
     const ChannelPlanes p(image);
     const Scratch<A> center = by_group<A>(s, mean);
-    channel_sums<T, A>(p, center, image.data<T>(), grad.data<T>(), sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
+    channel_sums<T, A>(p, center, image.data<T>(), InMemory<T>{grad.data<T>()}, sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
       first = first + g, second = second + g * (v - k);
     });
     Scratch<double> shift(s.groups, 0), slope(s.groups, 0);  // means over the group of g = dy * w, and of g * xhat
@@ -320,6 +320,7 @@ static const bool registered = [] {
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormApply, batch_norm_apply>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
+  set_kernel<BatchNormReluBackward, batch_norm_relu_backward>(cpu);
   set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
   set_kernel<GroupNormForward, group_norm>(cpu);
