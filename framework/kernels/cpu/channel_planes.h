@@ -65,21 +65,25 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
 }
 
 /// What is summed beside x: n numbers from `at` on, of channel c; a register of them, which stand in lane j of a line and behind it; and one.
-/// Each may depend on the numbers of x in the same places. Here they are those of x; as they lie in memory; and see batch_norm.h.
+/// Each may depend on the numbers of x in the same places; `fetch` asks for those at `at`, or behind the end, to come nearer. Here they are those
+/// of x; as they lie in memory; and see batch_norm.h.
 struct Itself {
+  void fetch(int64_t at) const {}
   template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return x; }
   template <class V> V lanes(int64_t at, int64_t j, V x) const { return x; }
   template <class A> A single(int64_t at, int64_t j, A x) const { return x; }
 };
 template <class T> struct InMemory {
   const T* p;
+  void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
   template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(p + at, buffer, n); }
   template <class A> Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(p + at); }
   template <class A> A single(int64_t at, int64_t j, A x) const { return A(p[at]); }
 };
 
 /// Lines of L numbers side by side, the first of which begins at `begin`. Every lane has its own center and sums: the sums of the lanes from j
-/// on, as many at a time as `kVectors` registers hold, in which they stay for all rows. Returns the first lane that is left.
+/// on, as many at a time as `kVectors` registers hold, in which they stay for all rows. Returns the first lane that is left. Down the rows of a
+/// block no machine guesses what is read next, so the same places of the next block are fetched.
 template <int kVectors, class T, class A, class G, class F>
 int64_t lane_sums(const A* center, const T* x, const G& g, int64_t begin, int64_t L, int64_t j, int64_t rows, A* first, A* second, F&& f) {
   using V = Vec<A>;
@@ -90,6 +94,7 @@ int64_t lane_sums(const A* center, const T* x, const G& g, int64_t begin, int64_
     for (int64_t i = 0; i < rows; i++)
       for (int v = 0; v < kVectors; v++) {
         const int64_t lane = j + v * w, at = begin + i * L + lane;
+        __builtin_prefetch(x + at + kRows * L, 0, 2), g.fetch(at + kRows * L);
         const V value = vector_of<A>(x + at);
         f(k[v], value, g.lanes(at, lane, value), s[v], t[v]);
       }
