@@ -14,7 +14,9 @@ class BatchNorms {
     return each("relu", [&](int relu, Graph& r, std::vector<char>& keep) { take(relu, r, keep); });
   }
   Graph backward() {
-    return each("batch_norm_backward", [&](int norm, Graph& r, std::vector<char>& keep) { take_relu_backward(norm, r, keep); });
+    return each("batch_norm_backward", [&](int norm, Graph& r, std::vector<char>& keep) {
+      if (!take_relu_backward(norm, r, keep)) take_sum(norm, r, keep);
+    });
   }
 
  private:
@@ -74,15 +76,15 @@ class BatchNorms {
   }
 
   // The gradient of ReLU joins that of the batch norm in front of it, whose result is computed again to see where it is positive.
-  void take_relu_backward(int norm, Graph& r, std::vector<char>& keep) const {
+  bool take_relu_backward(int norm, Graph& r, std::vector<char>& keep) const {
     const Node& n = g_.nodes[norm];
     const int relu = attribute<bool>(n, "training") ? only_for(n.in[0], n.in[0]) : -1;
-    if (relu < 0 || !is(g_.nodes[relu], "relu_backward")) return;
+    if (relu < 0 || !is(g_.nodes[relu], "relu_backward")) return false;
     const Use &dy = g_.nodes[relu].in[0], &y = g_.nodes[relu].in[1];
     const int made = y.value < 0 ? -1 : g_.values[y.value].node;
-    if (dy.value < 0 || !same_look(dy, n.in[0]) || made < 0 || !is_of(n, g_.nodes[made], y)) return;
+    if (dy.value < 0 || !same_look(dy, n.in[0]) || made < 0 || !is_of(n, g_.nodes[made], y)) return false;
     const Use& bias = g_.nodes[made].in[2];
-    if (!order_.may_run_at({relu, norm}, norm) || (bias.value >= 0 && order_.replaced_at(bias.value) <= norm)) return;
+    if (!order_.may_run_at({relu, norm}, norm) || (bias.value >= 0 && order_.replaced_at(bias.value) <= norm)) return false;
     static const OpType* fused = find_op("batch_norm_relu_backward");
     Node f = n;
     f.type = fused, f.op = fused->defaults;
@@ -90,6 +92,31 @@ class BatchNorms {
     f.in = {dy, n.in[1], n.in[2], n.in[3], n.in[4], bias};
     r.nodes[norm] = std::move(f);
     keep[relu] = false;
+    return true;
+  }
+
+  // A sum of gradients that comes through ReLU is made by the first batch norm whose gradient reads it. Of halves only: with floats a fused
+  // node, which stores its result past the caches, and the gradient behind it take no longer.
+  void take_sum(int norm, Graph& r, std::vector<char>& keep) const {
+    const Node& n = g_.nodes[norm];
+    const Use& d = n.in[0];
+    const int relu = d.value < 0 ? -1 : g_.values[d.value].node;
+    if (relu < 0 || !keep[relu] || !is_reduced(d.meta.dtype) || !is(g_.nodes[relu], "relu_backward") || !makes_temporary(g_, g_.nodes[relu].out[0], count_)) return;
+    const int add = only_for(g_.nodes[relu].in[0], d);
+    if (add < 0 || !is_plain_sum(g_.nodes[add]) || !order_.may_run_at({add, relu, norm}, norm)) return;
+    const std::vector<Use> read = {g_.nodes[add].in[0], g_.nodes[add].in[1], g_.nodes[relu].in[1], n.in[1]};
+    for (const Use& u : read)
+      if (u.value < 0 || !same_look(u, n.out[0])) return;
+    if (!same_place(g_.nodes[relu].out[0], d) || !same_look(d, n.out[0])) return;
+    static const OpType* fused = find_op("batch_norm_sum_relu_backward");
+    Node f = n;
+    f.type = fused, f.op = fused->defaults;
+    set_attribute(f, "training", attribute<bool>(n, "training")), set_attribute(f, "eps", attribute<double>(n, "eps"));
+    f.in = read;
+    f.in.insert(f.in.end(), {n.in[2], n.in[3], n.in[4]});
+    f.out.insert(f.out.begin(), g_.nodes[relu].out[0]);
+    r.nodes[norm] = std::move(f);
+    keep[relu] = keep[add] = false;
   }
 
   // Does a batch norm that ends in ReLU make `y`, nothing added, and is `backward` its gradient? From its saved statistics it computes the same

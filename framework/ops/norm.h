@@ -82,6 +82,22 @@ struct BatchNormReluBackward : Op {
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
+/// What a graph makes of the gradients of an addition, the ReLU behind it and the batch norm that was added: the first pass over memory makes what
+/// others read of them.
+struct BatchNormSumReluBackward : Op {
+  static constexpr Signature signature =
+      "batch_norm_sum_relu_backward(grad_output: Tensor, other: Tensor, output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_sum: Tensor, grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "grad_output + other where output is not 0, rounded after each step, and what batch_norm_backward makes of that.";
+  static constexpr Notation notation = "ncX, ncX, ncX, ncX, c, c, c -> ncX, ncX, c, c";
+  static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
+  bool training;
+  double eps;
+  static constexpr Fields fields{&BatchNormSumReluBackward::training, &BatchNormSumReluBackward::eps};
+  std::array<Meta, 4> infer(Inputs in) const;
+};
+
 struct BatchNorm : Op {
   static constexpr Signature signature =
       "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Tensor";
@@ -212,8 +228,8 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNormReluBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm,
-                       GroupNormForward, GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
+using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNormReluBackward, BatchNormSumReluBackward, BatchNorm, LayerNormForward, LayerNormBackward,
+                       LayerNorm, GroupNormForward, GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
 
 namespace fn {
 inline constexpr Fn<BatchNormForward> batch_norm_forward;

@@ -131,6 +131,7 @@ template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ?
 template <class T, class A> struct ThroughRelu {
   const T* p;
   const A *scale, *shift;  // along the planes
+  void make(int64_t at, int64_t count) const {}
   void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
   A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
   const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
@@ -146,8 +147,29 @@ template <class T, class A> struct ThroughRelu {
   A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
 };
 
-// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training.
-inline void gradient(Inputs in, bool training, double eps, bool relu, Outputs out) {
+// The sum of two gradients where the result `y` of a ReLU is not 0, which is made block by block and summed while a cache has it.
+template <class T, class A> struct SumThroughRelu : Given<T, A> {
+  const T *first, *second, *y;
+  T* to;
+  void fetch(int64_t at) const {}
+  void make(int64_t at, int64_t count) const {
+    A bf[kTile], bs[kTile], by[kTile], bo[kTile];
+    for (const int64_t end = at + count; at < end; at += kTile) {
+      const int64_t n = std::min(kTile, end - at);
+      const A *pf = widen<T, A>(first + at, bf, n), *ps = widen<T, A>(second + at, bs, n), *py = widen<T, A>(y + at, by, n);
+      A* sums = target<T, A>(to + at, bo);
+#pragma omp simd
+      for (int64_t i = 0; i < n; i++) sums[i] = py[i] <= A(0) ? A(0) : pf[i] + ps[i];
+      narrow<T, A>(to + at, sums, n);
+    }
+  }
+};
+// What the sum is made of.
+struct Before { Tensor first, second, y; };
+
+// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training. With `before`,
+// dy is still to be made.
+inline void gradient(Inputs in, bool training, double eps, bool relu, const Before& before, Outputs out) {
   Tensor dx = out[0];
   if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
@@ -199,13 +221,20 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, Outputs ou
       else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
       write(out[1], dw), write(out[2], sum_dy);
     };
-    if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
+    if (before.y) run(SumThroughRelu<T, A>{{{dy.data<T>()}}, before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>()});
+    else if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
     else run(Given<T, A>{{dy.data<T>()}});
   });
 }
 
-inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, out); }
-inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
+inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, {}, out); }
+inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, {}, out); }
+inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
+  auto dense = [&](const Tensor& t) { return t.strides() == out[0].strides() ? t : dense_as(t, out[0].strides()); };
+  const Tensor parts[] = {out[0], in[3], in[4], in[5], in[6]};
+  gradient(parts, op.training, op.eps, false, {dense(in[0]), dense(in[1]), dense(in[2])}, out.subspan(1));
+}
 
 }  // namespace WEIR_ISA
 }  // namespace weir

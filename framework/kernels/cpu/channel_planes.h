@@ -65,9 +65,10 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
 }
 
 /// What is summed beside x: n numbers from `at` on, of channel c; a register of them, which stand in lane j of a line and behind it; and one.
-/// Each may depend on the numbers of x in the same places; `fetch` asks for those at `at`, or behind the end, to come nearer. Here they are those
-/// of x; as they lie in memory; and see batch_norm.h.
+/// Each may depend on the numbers of x in the same places. Before, `make` hears which come next, and `fetch` asks for those at `at`, or behind
+/// the end, to come nearer. Here they are those of x; as they lie in memory; and see batch_norm.h.
 struct Itself {
+  void make(int64_t at, int64_t count) const {}
   void fetch(int64_t at) const {}
   template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return x; }
   template <class V> V lanes(int64_t at, int64_t j, V x) const { return x; }
@@ -75,6 +76,7 @@ struct Itself {
 };
 template <class T> struct InMemory {
   const T* p;
+  void make(int64_t at, int64_t count) const {}
   void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
   template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(p + at, buffer, n); }
   template <class A> Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(p + at); }
@@ -115,6 +117,7 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
         for (int64_t o = 0; o < p.outer; o++) {
           for (int64_t i = 0; i < p.inner; i += kTile) {
             int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
+            g.make(at, n);
             A bx[kTile], bg[kTile];
             const A *px = widen<T, A>(x + at, bx, n), *pg = g.tile(at, c, px, n, bg);
             line_sums(center[c], px, pg, n, first[c], second[c], f);
@@ -133,7 +136,8 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
     const A* k = centers.data();
     for (int64_t r = b; r < e; r += kRows) {
       const int64_t end = std::min(r + kRows, e), rows = std::min(end, p.outer * C / L) - r;  // but for the last line, which may be shorter
-      const int64_t begin = r * L, stop = begin + rows * L;
+      const int64_t begin = r * L, stop = begin + rows * L, last = std::min(p.outer * C, end * L);
+      g.make(begin, last - begin);
       int64_t j = lane_sums<4>(k, x, g, begin, L, 0, rows, s, t, f);
       j = lane_sums<1>(k, x, g, begin, L, j, rows, s, t, f);
       auto single = [&](int64_t lane, int64_t at) { f(k[lane], A(x[at]), g.single(at, lane, A(x[at])), s[lane], t[lane]); };
@@ -141,7 +145,7 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
         s[j] = t[j] = 0;
         for (int64_t i = 0; i < rows; i++) single(j, begin + i * L + j);
       }
-      for (int64_t at = stop; at < std::min(p.outer * C, end * L); at++) single(at - stop, at);
+      for (int64_t at = stop; at < last; at++) single(at - stop, at);
       for (j = 0; j < L; j += C)
         for (int64_t c = 0; c < C; c++) total[c] += s[j + c], total[C + c] += t[j + c];
     }

@@ -321,6 +321,7 @@ static const bool registered = [] {
   set_kernel<BatchNormApply, batch_norm_apply>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
   set_kernel<BatchNormReluBackward, batch_norm_relu_backward>(cpu);
+  set_kernel<BatchNormSumReluBackward, batch_norm_sum_relu_backward>(cpu);
   set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
   set_kernel<GroupNormForward, group_norm>(cpu);

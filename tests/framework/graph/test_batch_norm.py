@@ -7,6 +7,7 @@ from weir.nn import functional as F
 
 LAYOUTS = [weir.contiguous_format, weir.channels_last]
 DTYPES = [weir.float32, weir.float64, weir.bfloat16, weir.float16]
+HALVES = DTYPES[2:]
 SPECIAL = [float("inf"), -float("inf"), float("nan"), 0.0, -0.0, 1e-41, -6e-8, 3e-8]
 hidden = weir._C.ops["hidden"]
 
@@ -159,6 +160,67 @@ def test_the_op_in_any_layout(shape, dtype, order):
     assert_same(hidden["batch_norm_relu_backward"](dy, x, mean, invstd, w, b, 1e-5), expected)
 
 
+def added(x, w, b, mean, var, dy, training=True):
+    """Two batch norms of which the sum goes through ReLU, to two readers."""
+    x, v, w, b = (t.clone().requires_grad_() for t in (x, x, w, b))
+    y = F.relu(F.batch_norm(x, mean, var, w, b, training) + F.batch_norm(v, mean, var, w, b, training))
+    return weir.autograd.grad((y.sin(), y.abs()), (x, v, w, b), (dy, dy.flip(0)))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 5, 6, 7), (2, 64, 9, 9), (5, 300, 2, 3), (1, 5, 40, 40), (2, 5, 2, 2)], ids=str)
+@pytest.mark.parametrize("training", [True, False])
+def test_the_first_batch_norm_makes_a_sum_of_gradients(shape, dtype, layout, special, training):
+    made = ops(planned(lambda *args: added(*args, training=training), lambda: arguments(shape, dtype, layout, special)))
+    if dtype in HALVES:  # with others it would be no faster
+        assert made.count("batch_norm_sum_relu_backward") == 1 and made.count("batch_norm_backward") == 1 and "relu_backward" not in made
+    else:
+        assert made.count("batch_norm_backward") == 2 and "fused" in made
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_sum_that_is_read_before_is_made_alone(dtype):
+    def f(x, w, b, mean, var, dy):
+        x, other = (t.clone().requires_grad_() for t in (x, dy))
+        y = F.relu(F.batch_norm(x, mean, var, w, b, True) + other.exp())
+        return weir.autograd.grad((y.sin(), y.abs()), (other, x), (dy, dy))
+    assert "batch_norm_sum_relu_backward" not in ops(planned(f, lambda: arguments(dtype=dtype)))
+
+
+def test_a_sum_that_nobody_else_reads():
+    def f(x, w, b, mean, var, dy):
+        x = x.clone().requires_grad_()
+        y = F.relu(F.batch_norm(x, mean, var, w, b, True) + dy)
+        return weir.autograd.grad((y.sin(), y.abs()), x, (dy, dy))
+    assert "batch_norm_sum_relu_backward" in ops(planned(f, lambda: arguments(dtype=weir.bfloat16)))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_a_sum_in_another_order_of_memory_is_made_alone(dtype):
+    def f(x, w, b, mean, var, dy):
+        x = x.clone().requires_grad_()
+        y = F.relu(F.batch_norm(x, mean, var, w, b, True) + dy)
+        last = dy.contiguous(memory_format=weir.channels_last)
+        return weir.autograd.grad((y.sin(), y * last), x, (last, last))
+    assert "batch_norm_sum_relu_backward" not in ops(planned(f, lambda: arguments(dtype=dtype)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["alike", "gradient", "other", "output", "input"])
+def test_the_op_of_a_sum_in_any_layout(dtype, order):
+    x, w, b, mean, var, dy = arguments(dtype=dtype, special=True)
+    parts = {"gradient": dy, "other": dy.flip(2), "output": dy.flip(3).relu(), "input": x}
+    if order in parts:
+        parts[order] = parts[order].contiguous(memory_format=weir.channels_last)
+    masked = hidden["relu_backward"](parts["gradient"] + parts["other"], parts["output"])
+    got = hidden["batch_norm_sum_relu_backward"](*parts.values(), mean, var, w, True, 1e-5)
+    masked = weir.empty_like(got[0]).copy_(masked)
+    expected = hidden["batch_norm_backward"](masked, x, mean, var, w, True, 1e-5)
+    assert_same([t.contiguous() for t in got], [masked.contiguous(), *(t.contiguous() for t in expected)])
+
+
 def test_the_op_refuses_what_does_not_fit():
     x, w, b, mean, var, dy = arguments()
     op = hidden["batch_norm_relu_backward"]
@@ -202,7 +264,7 @@ class Train(nn.Graph):
 def test_residual_blocks_train_as_in_eager_mode(dtype, layout):
     def make():
         weir.manual_seed(0)
-        return nn.Sequential(nn.Conv2d(3, 16, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(), Block(16, 8, True), Block(16, 8, False), Block(16, 8, False),
+        return nn.Sequential(nn.Conv2d(3, 16, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(), Block(16, 8, True), Block(16, 8, False), Block(16, 8, True),
                              nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 5)).to(dtype=dtype, memory_format=layout)
     eager, traced = make(), make()
     a, b = (weir.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (eager, traced))
@@ -216,4 +278,4 @@ def test_residual_blocks_train_as_in_eager_mode(dtype, layout):
         assert_same([graph(x, y)], [loss.detach()])
     assert_same([*traced.parameters(), *traced.buffers()], [*eager.parameters(), *eager.buffers()])
     made = ops(graph.plans[0])
-    assert made.count("batch_norm_relu_backward") == 7
+    assert made.count("batch_norm_relu_backward") == 7 and made.count("batch_norm_sum_relu_backward") == (2 if dtype in HALVES else 0)
