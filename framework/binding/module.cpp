@@ -1,5 +1,6 @@
 // The extension module `_weir`: types, ops, autograd, factories.
 #ifdef __SSE__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -28,6 +29,17 @@
 namespace py = pybind11;
 
 namespace weir {
+
+// Linux lists this one nowhere. Source: Intel AVX10.1 Architecture Specification, 3.1.
+static bool has_avx10() {
+#ifdef __SSE__
+  unsigned a, b, c, d = 0;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (d >> 19 & 1);
+#else
+  return false;
+#endif
+}
+
 namespace {
 
 void init_factories(py::module_& m) {
@@ -135,6 +147,7 @@ PYBIND11_MODULE(_weir, m) {
     }
   });
   m.attr("cpu_capability") = std::string(load_cpu_kernels());
+  m.attr("_has_avx10") = has_avx10();
   m.attr("_LinAlgError") = py::reinterpret_borrow<py::object>(linalg_error());
   set_warner([](const std::string& text) {
     py::gil_scoped_acquire gil;

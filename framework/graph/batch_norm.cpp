@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 
 namespace weir::graph {
@@ -7,19 +8,28 @@ namespace {
 
 class BatchNorms {
  public:
-  explicit BatchNorms(const Graph& g) : g_(g), readers_(readers_of(g)), count_(versions(g)) {}
+  explicit BatchNorms(const Graph& g) : g_(g), order_(g), readers_(readers_of(g)), count_(versions(g)) {}
 
-  Graph run() {
+  Graph forward() {
+    return each("relu", [&](int relu, Graph& r, std::vector<char>& keep) { take(relu, r, keep); });
+  }
+  Graph backward() {
+    return each("batch_norm_backward", [&](int norm, Graph& r, std::vector<char>& keep) {
+      if (!take_relu_backward(norm, r, keep)) take_sum(norm, r, keep);
+    });
+  }
+
+ private:
+  template <class F> Graph each(std::string_view name, F&& f) const {
     Graph r = g_;
     std::vector<char> keep(g_.nodes.size(), true);
     for (size_t i = 0; i < g_.nodes.size(); i++)
-      if (is(g_.nodes[i], "relu")) take(int(i), r, keep);
+      if (is(g_.nodes[i], name)) f(int(i), r, keep);
     std::vector<int> same(g_.values.size());
     std::iota(same.begin(), same.end(), 0);
     return rebuilt(r, keep, same);
   }
 
- private:
   // The node that makes what `u` shows, if nobody else reads it and nothing changes it.
   int only_for(const Use& u, const Use& like) const {
     int v = u.value, maker = v < 0 ? -1 : g_.values[v].node;
@@ -42,12 +52,8 @@ class BatchNorms {
     Node f = n;
     f.type = fused;
     f.op = fused->defaults;
-    for (int i = 0; i < fused->signature->n; i++) {
-      std::string_view name = fused->signature->params[i].name;
-      if (is_input(fused->signature->params[i].ty)) continue;
-      if (name == "training") *reinterpret_cast<bool*>(f.op.data() + fused->fields[i].offset) = attribute<bool>(n, name);
-      else *reinterpret_cast<double*>(f.op.data() + fused->fields[i].offset) = attribute<double>(n, name);
-    }
+    set_attribute(f, "training", attribute<bool>(n, "training"));
+    for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
     f.in.push_back(other);
     f.out[0] = out;
     r.nodes[norm] = std::move(f);
@@ -69,13 +75,71 @@ class BatchNorms {
     return best;
   }
 
+  // The gradient of ReLU joins that of the batch norm in front of it, whose result is computed again to see where it is positive.
+  bool take_relu_backward(int norm, Graph& r, std::vector<char>& keep) const {
+    const Node& n = g_.nodes[norm];
+    const int relu = attribute<bool>(n, "training") ? only_for(n.in[0], n.in[0]) : -1;
+    if (relu < 0 || !is(g_.nodes[relu], "relu_backward")) return false;
+    const Use &dy = g_.nodes[relu].in[0], &y = g_.nodes[relu].in[1];
+    const int made = y.value < 0 ? -1 : g_.values[y.value].node;
+    if (dy.value < 0 || !same_look(dy, n.in[0]) || made < 0 || !is_of(n, g_.nodes[made], y)) return false;
+    const Use& bias = g_.nodes[made].in[2];
+    if (!order_.may_run_at({relu, norm}, norm) || (bias.value >= 0 && order_.replaced_at(bias.value) <= norm)) return false;
+    static const OpType* fused = find_op("batch_norm_relu_backward");
+    Node f = n;
+    f.type = fused, f.op = fused->defaults;
+    set_attribute(f, "eps", attribute<double>(n, "eps"));
+    f.in = {dy, n.in[1], n.in[2], n.in[3], n.in[4], bias};
+    r.nodes[norm] = std::move(f);
+    keep[relu] = false;
+    return true;
+  }
+
+  // A sum of gradients that comes through ReLU is made by the first batch norm whose gradient reads it. Of halves only: with floats a fused
+  // node, which stores its result past the caches, and the gradient behind it take no longer.
+  void take_sum(int norm, Graph& r, std::vector<char>& keep) const {
+    const Node& n = g_.nodes[norm];
+    const Use& d = n.in[0];
+    const int relu = d.value < 0 ? -1 : g_.values[d.value].node;
+    if (relu < 0 || !keep[relu] || !is_reduced(d.meta.dtype) || !is(g_.nodes[relu], "relu_backward") || !makes_temporary(g_, g_.nodes[relu].out[0], count_)) return;
+    const int add = only_for(g_.nodes[relu].in[0], d);
+    if (add < 0 || !is_plain_sum(g_.nodes[add]) || !order_.may_run_at({add, relu, norm}, norm)) return;
+    const std::vector<Use> read = {g_.nodes[add].in[0], g_.nodes[add].in[1], g_.nodes[relu].in[1], n.in[1]};
+    for (const Use& u : read)
+      if (u.value < 0 || !same_look(u, n.out[0])) return;
+    if (!same_place(g_.nodes[relu].out[0], d) || !same_look(d, n.out[0])) return;
+    static const OpType* fused = find_op("batch_norm_sum_relu_backward");
+    Node f = n;
+    f.type = fused, f.op = fused->defaults;
+    set_attribute(f, "training", attribute<bool>(n, "training")), set_attribute(f, "eps", attribute<double>(n, "eps"));
+    f.in = read;
+    f.in.insert(f.in.end(), {n.in[2], n.in[3], n.in[4]});
+    f.out.insert(f.out.begin(), g_.nodes[relu].out[0]);
+    r.nodes[norm] = std::move(f);
+    keep[relu] = keep[add] = false;
+  }
+
+  // Does a batch norm that ends in ReLU make `y`, nothing added, and is `backward` its gradient? From its saved statistics it computes the same
+  // bits again, unless others that it read have gaps: then it rounds otherwise.
+  static bool is_of(const Node& backward, const Node& norm, const Use& y) {
+    if (!is(norm, "batch_norm_relu") || !attribute<bool>(norm, "training") || norm.in[5].value >= 0) return false;
+    for (size_t k : {3, 4})
+      if (norm.in[k].value >= 0 && !(norm.in[k].meta.strides == Dims{1})) return false;
+    return same(y, norm.out[0]) && same(backward.in[1], norm.in[0]) && same(backward.in[2], norm.out[1]) && same(backward.in[3], norm.out[2]) &&
+           same(backward.in[4], norm.in[1]);
+  }
+  static bool same(const Use& a, const Use& b) { return a.value == b.value && (a.value < 0 || same_place(a, b)); }
+  static bool same_look(const Use& a, const Use& b) { return a.meta.dtype == b.meta.dtype && a.meta.sizes == b.meta.sizes && a.meta.strides == b.meta.strides; }
+
   const Graph& g_;
+  const Grouping order_;
   std::vector<std::vector<int>> readers_;
   std::vector<int> count_;
 };
 
 }  // namespace
 
-Graph with_batch_norm_relu(const Graph& g) { return BatchNorms(g).run(); }
+Graph with_batch_norm_relu(const Graph& g) { return BatchNorms(g).forward(); }
+Graph with_batch_norm_relu_backward(const Graph& g) { return BatchNorms(g).backward(); }
 
 }  // namespace weir::graph

@@ -24,6 +24,8 @@ Graph with_buffers_apart(const Graph& g);
 Graph with_layouts_agreed(const Graph& g);
 /// Batch norm takes the addition and the ReLU that follow it into its own pass over memory.
 Graph with_batch_norm_relu(const Graph& g);
+/// The gradient of such a batch norm takes that of its ReLU into its own passes over memory, where nothing was added between them.
+Graph with_batch_norm_relu_backward(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.
 Graph with_pointwise_fused(const Graph& g);
 /// What reduces rows, or works along them, runs with its neighbours on a few rows at a time: see row_blocks.h.
@@ -48,7 +50,7 @@ Graph with_channels_last(const Graph& g);
 /// Constant weights are read in the layout that their kernels work in, made now. If `tails`, the batch norm of constants, the addition and the
 /// ReLU behind a convolution join its pass over memory, which rounds where they end only.
 Graph with_weights_packed(const Graph& g, bool tails = true);
-/// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu, tails of with_weights_packed), and of casts and scalings
+/// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu and its backward, tails of with_weights_packed), and of casts and scalings
 /// with their neighbours (with_pointwise_fused, with_row_blocks). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;
@@ -89,6 +91,10 @@ template <class T> T attribute(const Node& n, std::string_view name) {
   for (int i = 0; i < n.type->signature->n; i++)
     if (n.type->signature->params[i].name == name) std::memcpy(static_cast<void*>(&value), n.op.data() + n.type->fields[i].offset, sizeof value);
   return value;
+}
+template <class T> void set_attribute(Node& n, std::string_view name, const T& value) {
+  for (int i = 0; i < n.type->signature->n; i++)
+    if (n.type->signature->params[i].name == name) std::memcpy(n.op.data() + n.type->fields[i].offset, static_cast<const void*>(&value), sizeof value);
 }
 /// Is the node the sum of two tensors, neither scaled?
 bool is_plain_sum(const Node& n);

@@ -127,8 +127,7 @@ class Recomputation {
     static const OpType* apply = find_op("batch_norm_apply");
     *to = n;
     to->type = apply, to->op = apply->defaults, to->hidden = 0;
-    for (int i = 0; i < apply->signature->n; i++)
-      if (apply->signature->params[i].name == "relu") std::memcpy(to->op.data() + apply->fields[i].offset, &relu, sizeof relu);
+    set_attribute(*to, "relu", relu);
     to->in = {n.in[0], n.in[1], n.in[2], n.out[1], n.out[2], relu ? n.in[5] : Use()};
     to->out = {n.out[0]};
     return true;

@@ -131,6 +131,23 @@ std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   const Tensor &dy = in[0], &x = in[1];
   return {in_order(x, suggests_channels_last(x.sizes(), x.strides()) || (dy.is_contiguous() && last_by_memory(x))), stat, stat};
 }
+// Of a gradient, and the inputs of batch_norm_backward behind it.
+static std::array<Meta, 3> infer_backward(const char* op, const Tensor& dy, Inputs in) {
+  const Tensor& x = in[0];
+  check(x.ndim() >= 2 && dy.sizes() == x.sizes() && dy.dtype() == x.dtype(), op, ": expected a gradient of input's shape and dtype, at least 2D, got ", dy.sizes(), " and ", x.sizes());
+  const char* names[] = {"mean", "invstd", "weight", "bias"};
+  for (size_t i = 1; i < in.size(); i++) check_channel(names[i - 1], in[i], x.sizes()[1]);
+  check(in[1] && in[2], op, ": needs mean and invstd");
+  const Tensor parts[] = {dy, x, in[1], in[2], in[3]};
+  return BatchNormBackward().infer(parts);
+}
+std::array<Meta, 3> BatchNormReluBackward::infer(Inputs in) const { return infer_backward("batch_norm_relu_backward", in[0], in.subspan(1)); }
+std::array<Meta, 4> BatchNormSumReluBackward::infer(Inputs in) const {
+  for (int i : {1, 2})
+    check(in[i].sizes() == in[0].sizes() && in[i].dtype() == in[0].dtype(), "batch_norm_sum_relu_backward: expected tensors of one shape and dtype, got ", in[0].sizes(), " and ", in[i].sizes());
+  auto [dx, dw, db] = infer_backward("batch_norm_sum_relu_backward", in[0], in.subspan(3));
+  return {dx, dx, dw, db};
+}
 Tensors BatchNormBackward::vjp(const Saved& s, const Tensor&) const {
   Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
   Dims channel(x.ndim(), 1), axes;

@@ -68,6 +68,36 @@ struct BatchNormBackward : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// What a graph makes of the gradients of ReLU and of the batch norm in front of it: one pass over memory less for each of three tensors.
+struct BatchNormReluBackward : Op {
+  static constexpr Signature signature =
+      "batch_norm_relu_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "Gradients of relu(batch_norm(input)) in training, from the statistics that were saved. What ReLU gave is computed again, to the same bits.";
+  static constexpr Notation notation = "ncX, ncX, c, c, c, c -> ncX, c, c";
+  static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
+  double eps;
+  static constexpr Fields fields{&BatchNormReluBackward::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
+};
+
+/// What a graph makes of the gradients of an addition, the ReLU behind it and the batch norm that was added: the first pass over memory makes what
+/// others read of them.
+struct BatchNormSumReluBackward : Op {
+  static constexpr Signature signature =
+      "batch_norm_sum_relu_backward(grad_output: Tensor, other: Tensor, output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_sum: Tensor, grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "grad_output + other where output is not 0, rounded after each step, and what batch_norm_backward makes of that.";
+  static constexpr Notation notation = "ncX, ncX, ncX, ncX, c, c, c -> ncX, ncX, c, c";
+  static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
+  bool training;
+  double eps;
+  static constexpr Fields fields{&BatchNormSumReluBackward::training, &BatchNormSumReluBackward::eps};
+  std::array<Meta, 4> infer(Inputs in) const;
+};
+
 struct BatchNorm : Op {
   static constexpr Signature signature =
       "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Tensor";
@@ -198,8 +228,8 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNormForward,
-                       GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
+using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNormReluBackward, BatchNormSumReluBackward, BatchNorm, LayerNormForward, LayerNormBackward,
+                       LayerNorm, GroupNormForward, GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
 
 namespace fn {
 inline constexpr Fn<BatchNormForward> batch_norm_forward;

@@ -64,10 +64,30 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
   first += sum_lanes(s[0] + s[1]) + s_rest, second += sum_lanes(t[0] + t[1]) + t_rest;
 }
 
-/// Lines of L numbers side by side, of which every lane has its own center and sums: the sums of the lanes from j on, as many at a time as
-/// `kVectors` registers hold, in which they stay for all rows. Returns the first lane that is left.
-template <int kVectors, class T, class A, class F>
-int64_t lane_sums(const A* center, const T* x, const T* g, int64_t L, int64_t j, int64_t rows, A* first, A* second, F&& f) {
+/// What is summed beside x: n numbers from `at` on, of channel c; a register of them, which stand in lane j of a line and behind it; and one.
+/// Each may depend on the numbers of x in the same places. Before, `make` hears which come next, and `fetch` asks for those at `at`, or behind
+/// the end, to come nearer. Here they are those of x; as they lie in memory; and see batch_norm.h.
+struct Itself {
+  void make(int64_t at, int64_t count) const {}
+  void fetch(int64_t at) const {}
+  template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return x; }
+  template <class V> V lanes(int64_t at, int64_t j, V x) const { return x; }
+  template <class A> A single(int64_t at, int64_t j, A x) const { return x; }
+};
+template <class T> struct InMemory {
+  const T* p;
+  void make(int64_t at, int64_t count) const {}
+  void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
+  template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(p + at, buffer, n); }
+  template <class A> Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(p + at); }
+  template <class A> A single(int64_t at, int64_t j, A x) const { return A(p[at]); }
+};
+
+/// Lines of L numbers side by side, the first of which begins at `begin`. Every lane has its own center and sums: the sums of the lanes from j
+/// on, as many at a time as `kVectors` registers hold, in which they stay for all rows. Returns the first lane that is left. Down the rows of a
+/// block no machine guesses what is read next, so the same places of the next block are fetched.
+template <int kVectors, class T, class A, class G, class F>
+int64_t lane_sums(const A* center, const T* x, const G& g, int64_t begin, int64_t L, int64_t j, int64_t rows, A* first, A* second, F&& f) {
   using V = Vec<A>;
   constexpr int w = V::size;
   for (; j + kVectors * w <= L; j += kVectors * w) {
@@ -75,8 +95,10 @@ int64_t lane_sums(const A* center, const T* x, const T* g, int64_t L, int64_t j,
     for (int v = 0; v < kVectors; v++) k[v] = V::load(center + j + v * w), s[v] = V(0), t[v] = V(0);
     for (int64_t i = 0; i < rows; i++)
       for (int v = 0; v < kVectors; v++) {
-        const int64_t at = i * L + j + v * w;
-        f(k[v], vector_of<A>(x + at), vector_of<A>(g + at), s[v], t[v]);
+        const int64_t lane = j + v * w, at = begin + i * L + lane;
+        __builtin_prefetch(x + at + kRows * L, 0, 2), g.fetch(at + kRows * L);
+        const V value = vector_of<A>(x + at);
+        f(k[v], value, g.lanes(at, lane, value), s[v], t[v]);
       }
     for (int v = 0; v < kVectors; v++) s[v].store(first + j + v * w), t[v].store(second + j + v * w);
   }
@@ -84,8 +106,8 @@ int64_t lane_sums(const A* center, const T* x, const T* g, int64_t L, int64_t j,
 }
 
 /// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
-template <class T, class A, class F>
-void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, const T* g, Scratch<double>& first,
+template <class T, class A, class G, class F>
+void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, const G& g, Scratch<double>& first,
                   Scratch<double>& second, F&& f) {
   const int64_t C = p.channels;
   first.assign(C, 0), second.assign(C, 0);
@@ -95,8 +117,9 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
         for (int64_t o = 0; o < p.outer; o++) {
           for (int64_t i = 0; i < p.inner; i += kTile) {
             int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
+            g.make(at, n);
             A bx[kTile], bg[kTile];
-            const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
+            const A *px = widen<T, A>(x + at, bx, n), *pg = g.tile(at, c, px, n, bg);
             line_sums(center[c], px, pg, n, first[c], second[c], f);
           }
         }
@@ -113,15 +136,16 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
     const A* k = centers.data();
     for (int64_t r = b; r < e; r += kRows) {
       const int64_t end = std::min(r + kRows, e), rows = std::min(end, p.outer * C / L) - r;  // but for the last line, which may be shorter
-      const T *px = x + r * L, *pg = g ? g + r * L : px;
-      int64_t j = lane_sums<4>(k, px, pg, L, 0, rows, s, t, f);
-      j = lane_sums<1>(k, px, pg, L, j, rows, s, t, f);
-      auto single = [&](int64_t lane, int64_t at) { f(k[lane], A(px[at]), A(pg[at]), s[lane], t[lane]); };
+      const int64_t begin = r * L, stop = begin + rows * L, last = std::min(p.outer * C, end * L);
+      g.make(begin, last - begin);
+      int64_t j = lane_sums<4>(k, x, g, begin, L, 0, rows, s, t, f);
+      j = lane_sums<1>(k, x, g, begin, L, j, rows, s, t, f);
+      auto single = [&](int64_t lane, int64_t at) { f(k[lane], A(x[at]), g.single(at, lane, A(x[at])), s[lane], t[lane]); };
       for (; j < L; j++) {
         s[j] = t[j] = 0;
-        for (int64_t i = 0; i < rows; i++) single(j, i * L + j);
+        for (int64_t i = 0; i < rows; i++) single(j, begin + i * L + j);
       }
-      for (int64_t at = rows * L; at < std::min(p.outer * C, end * L) - r * L; at++) single(at - rows * L, at);
+      for (int64_t at = stop; at < last; at++) single(at - stop, at);
       for (j = 0; j < L; j += C)
         for (int64_t c = 0; c < C; c++) total[c] += s[j + c], total[C + c] += t[j + c];
     }

@@ -5,6 +5,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/affine.h"
+#include "framework/kernels/cpu/batch_norm.h"
 #include "framework/kernels/cpu/channel_planes.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/norm_rows.h"
@@ -15,170 +16,6 @@
 namespace weir {
 namespace WEIR_ISA {
 namespace {
-
-Tensor dense_as(const Tensor& t, const Dims& strides) { return copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
-// x * y + z, as PyTorch's vectors compute it where there is an instruction for it.
-template <class A> A rounded_once(A x, A y, A z) {
-#ifdef __FMA__
-  return std::fma(x, y, z);
-#else
-  return x * y + z;
-#endif
-}
-template <class T> Scratch<T> cast(const Scratch<double>& v) { return {v.begin(), v.end()}; }
-void write(const Tensor& t, const Scratch<double>& v) {
-  if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
-}
-
-template <class F> void by_float(DType t, F&& f) {
-  if (t == DType::float64) f(TypeTag<double>{}, TypeTag<double>{});
-  else if (t == DType::bfloat16) f(TypeTag<BFloat16>{}, TypeTag<float>{});
-  else if (t == DType::float16) f(TypeTag<Half>{}, TypeTag<float>{});
-  else f(TypeTag<float>{}, TypeTag<float>{});
-}
-
-// As by_float; norms of few floats are computed in double, statistics included.
-template <class F> void by_count(DType t, int64_t count, F&& f) {
-  if (t == DType::float32 && count <= kShortRow) f(TypeTag<float>{}, TypeTag<double>{});
-  else by_float(t, f);
-}
-
-// What follows the normalisation in the same pass: `other` added, where there is one, and ReLU.
-struct Then {
-  bool relu = false;
-  Tensor other;
-};
-
-// Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
-template <class T, class A>
-void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
-  ChannelPlanes p(x);
-  const int64_t C = p.channels;
-  const Scratch<double> offset = numbers(in[2], C, 0);
-  const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
-  const Scratch<A> a = p.along(scale), b = p.along(shift);
-  const A *pa = a.data(), *pb = b.data();
-  auto map = [&](auto affine) {
-    T* to = out.data<T>();
-    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    auto relu = [](A y) { return y < A(0) ? A(0) : y; };
-    auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
-    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
-    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
-    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
-  };
-  if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
-  // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
-  const Scratch<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
-  const A *pm = center.data(), *ps = offsets.data();
-  map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
-}
-bool all_plain(Inputs in) {
-  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
-}
-
-template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
-  if (in[0].numel() == 0) return;
-  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
-  ChannelPlanes p(x);
-  const int64_t C = p.channels;
-  double n = double(p.outer * p.inner);
-  Scratch<double> mean, invstd, var(C);
-  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    if (op.training) {
-      // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
-      using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
-      constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
-      const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
-      Scratch<Sum> shift(C);
-      for (int64_t c = 0; c < C; c++) {
-        const T* of = x.data<T>() + c * p.inner;
-        Sum first = 0;
-        for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
-        first /= Sum(firsts);
-        shift[c] = std::isfinite(first) ? first : Sum(0);
-      }
-      channel_sums<T, Sum>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
-        auto d = v - k;
-        s = s + d, t = t + d * d;
-      });
-      invstd.resize(C);
-      for (int64_t c = 0; c < C; c++) {
-        double m = mean[c] / n;
-        double v = var[c] / n - m * m;
-        var[c] = v < 0 ? 0 : v;  // NaN stays
-        mean[c] = double(shift[c]) + m;
-        invstd[c] = inverse_deviation(var[c], op.eps);
-      }
-    } else {
-      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = inverse_deviation(var, op.eps);
-    }
-    normalise<T, A>(x, in, mean, invstd, all_plain(in), then, out[0]);
-  });
-  if (!op.training) return;
-  write(out[1], mean), write(out[2], invstd);
-  auto track = [&](const Tensor& t, const Scratch<double>& now, double factor) {
-    if (!t) return;
-    Scratch<double> old = numbers(t, C, 0);
-    for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
-    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
-  };
-  track(in[3], mean, 1), track(in[4], var, n / (n - 1));
-}
-
-void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
-void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
-
-void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
-  if (in[0].numel() == 0) return;
-  const int64_t C = in[0].sizes()[1];
-  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
-  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in[5]}, out[0]);
-  });
-}
-
-void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
-  Tensor dx = out[0];
-  if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
-  Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
-  Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
-  ChannelPlanes p(dx);
-  const int64_t C = p.channels;
-  double n = double(p.outer * p.inner);
-  Scratch<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
-  if (dy.dtype() != x.dtype()) {
-    Tensor c = empty(Meta(dy.sizes(), dy.strides(), x.dtype(), {}));
-    run_copy(dy, c);
-    dy = c;
-  }
-  by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    if (op.training && p.outer * p.inner <= kShortRow) {  // what was saved has float32's digits
-      Scratch<double> variance, ignored, zero(C, 0);
-      channel_sums<T, double>(p, zero, x.data<T>(), nullptr, mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
-      for (double& m : mean) m /= n;
-      channel_sums<T, double>(p, mean, x.data<T>(), nullptr, variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
-      for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, op.eps);
-    }
-    Scratch<A> m = cast<A>(mean);
-    channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
-      s = s + g, t = t + g * (v - k);
-    });
-    Scratch<double> dw(C);
-    Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
-    for (int64_t c = 0; c < C; c++) {
-      dw[c] = dot[c] * invstd[c];
-      double scale = w[c] * invstd[c];
-      double slope = op.training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
-      a[c] = A(scale), b[c] = A(slope), k[c] = A(op.training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
-    }
-    a = p.along(a), b = p.along(b), k = p.along(k);
-    const A *pa = a.data(), *pb = b.data(), *pk = k.data();
-    if (op.training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
-    else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
-    write(out[1], dw), write(out[2], sum_dy);
-  });
-}
 
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
 
@@ -313,11 +150,11 @@ void group_images(const Tensor& x, const Groups& s, double eps, const Scratch<do
       const A first = A(image.data<T>()[c / s.channels * s.channels]);
       origin[c] = std::isfinite(double(first)) ? first : A(0);
     }
-    channel_sums<T, A>(p, origin, image.data<T>(), nullptr, sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
+    channel_sums<T, A>(p, origin, image.data<T>(), Itself(), sums, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k); });
     over_groups(sums, mean);
     for (int64_t g = 0; g < s.groups; g++) mean[g] += double(origin[g * s.channels]);
     const Scratch<A> center = by_group<A>(s, mean);
-    channel_sums<T, A>(p, center, image.data<T>(), nullptr, squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
+    channel_sums<T, A>(p, center, image.data<T>(), Itself(), squares, none, [](auto k, auto v, auto, auto& sum, auto&) { sum = sum + (v - k) * (v - k); });
     over_groups(squares, rstd);
     for (int64_t g = 0; g < s.groups; g++) {
       if (std::isnan(rstd[g])) mean[g] = rstd[g];  // of infinite numbers, as in PyTorch
@@ -347,7 +184,7 @@ void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, c
     const Tensor image = image_of(x, i), grad = image_of(dy, i);
     const ChannelPlanes p(image);
     const Scratch<A> center = by_group<A>(s, mean);
-    channel_sums<T, A>(p, center, image.data<T>(), grad.data<T>(), sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
+    channel_sums<T, A>(p, center, image.data<T>(), InMemory<T>{grad.data<T>()}, sum, dot, [](auto k, auto v, auto g, auto& first, auto& second) {
       first = first + g, second = second + g * (v - k);
     });
     Scratch<double> shift(s.groups, 0), slope(s.groups, 0);  // means over the group of g = dy * w, and of g * xhat
@@ -483,6 +320,8 @@ static const bool registered = [] {
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormApply, batch_norm_apply>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
+  set_kernel<BatchNormReluBackward, batch_norm_relu_backward>(cpu);
+  set_kernel<BatchNormSumReluBackward, batch_norm_sum_relu_backward>(cpu);
   set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
   set_kernel<GroupNormForward, group_norm>(cpu);

@@ -6,6 +6,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/norm.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -46,6 +47,25 @@ template <class A> Scratch<A> row_of(const Tensor& t, int64_t n, A fallback) {
   Scratch<A> r(size_t(n), fallback);
   if (const Tensor row = flat(t)) convert(row.dtype(), row.raw(), 1, dtype_of<A>(), r.data(), 1, n);
   return r;
+}
+
+/// Numbers to a tensor of as many, side by side, if it is there.
+inline void write(const Tensor& t, const Scratch<double>& v) {
+  if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
+}
+
+/// f of the type of the numbers, and of the type that computes with them.
+template <class F> void by_float(DType t, F&& f) {
+  if (t == DType::float64) f(TypeTag<double>{}, TypeTag<double>{});
+  else if (t == DType::bfloat16) f(TypeTag<BFloat16>{}, TypeTag<float>{});
+  else if (t == DType::float16) f(TypeTag<Half>{}, TypeTag<float>{});
+  else f(TypeTag<float>{}, TypeTag<float>{});
+}
+
+/// As by_float; norms of few floats are computed in double, statistics included.
+template <class F> void by_count(DType t, int64_t count, F&& f) {
+  if (t == DType::float32 && count <= kShortRow) f(TypeTag<float>{}, TypeTag<double>{});
+  else by_float(t, f);
 }
 
 }  // namespace WEIR_ISA

@@ -3,6 +3,8 @@ import functools
 import os
 import platform
 
+import weir
+
 #: PyTorch's names of flags -> those of /proc/cpuinfo, where they are others; avx512_f is avx512f there.
 _FLAGS = {"fma3": "fma", "lzcnt": "abm", "sha": "sha_ni", "sse3": "pni", "bmi": "bmi1"}
 _NAMES = """sse sse2 sse3 ssse3 sse4_1 sse4_2 sse4a avx avx2 avx_vnni avx512_f avx512_cd avx512_dq avx512_bw avx512_vl avx512_ifma avx512_vbmi
@@ -20,6 +22,8 @@ def _flags():
 
 
 def _has(name):
+    if name == "avx10_1":
+        return weir._C._has_avx10
     known = _FLAGS.get(name, name)
     return known in _flags() or known.replace("avx512_", "avx512") in _flags()
 

@@ -1,0 +1,240 @@
+// Batch norm: channels of pictures, whatever the order of their memory.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "framework/core/scratch.h"
+#include "framework/kernels/cpu/affine.h"
+#include "framework/kernels/cpu/channel_planes.h"
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/norm_rows.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+inline Tensor dense_as(const Tensor& t, const Dims& strides) { return copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
+// x * y + z, as PyTorch's vectors compute it where there is an instruction for it.
+template <class A> A rounded_once(A x, A y, A z) {
+#ifdef __FMA__
+  return std::fma(x, y, z);
+#else
+  return x * y + z;
+#endif
+}
+template <class T> Scratch<T> cast(const Scratch<double>& v) { return {v.begin(), v.end()}; }
+
+// What follows the normalisation in the same pass: `other` added, where there is one, and ReLU.
+struct Then {
+  bool relu = false;
+  Tensor other;
+};
+
+// Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
+template <class T, class A>
+void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
+  ChannelPlanes p(x);
+  const int64_t C = p.channels;
+  const Scratch<double> offset = numbers(in[2], C, 0);
+  const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
+  const Scratch<A> a = p.along(scale), b = p.along(shift);
+  const A *pa = a.data(), *pb = b.data();
+  auto map = [&](auto affine) {
+    T* to = out.data<T>();
+    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
+    auto relu = [](A y) { return y < A(0) ? A(0) : y; };
+    auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
+    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
+    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
+    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
+  };
+  if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
+  // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
+  const Scratch<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
+  const A *pm = center.data(), *ps = offsets.data();
+  map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
+}
+inline bool all_plain(Inputs in) {
+  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
+}
+
+template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
+  if (in[0].numel() == 0) return;
+  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  ChannelPlanes p(x);
+  const int64_t C = p.channels;
+  double n = double(p.outer * p.inner);
+  Scratch<double> mean, invstd, var(C);
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    if (op.training) {
+      // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
+      using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
+      constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
+      const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
+      Scratch<Sum> shift(C);
+      for (int64_t c = 0; c < C; c++) {
+        const T* of = x.data<T>() + c * p.inner;
+        Sum first = 0;
+        for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
+        first /= Sum(firsts);
+        shift[c] = std::isfinite(first) ? first : Sum(0);
+      }
+      channel_sums<T, Sum>(p, shift, x.data<T>(), Itself(), mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
+        auto d = v - k;
+        s = s + d, t = t + d * d;
+      });
+      invstd.resize(C);
+      for (int64_t c = 0; c < C; c++) {
+        double m = mean[c] / n;
+        double v = var[c] / n - m * m;
+        var[c] = v < 0 ? 0 : v;  // NaN stays
+        mean[c] = double(shift[c]) + m;
+        invstd[c] = inverse_deviation(var[c], op.eps);
+      }
+    } else {
+      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = inverse_deviation(var, op.eps);
+    }
+    normalise<T, A>(x, in, mean, invstd, all_plain(in), then, out[0]);
+  });
+  if (!op.training) return;
+  write(out[1], mean), write(out[2], invstd);
+  auto track = [&](const Tensor& t, const Scratch<double>& now, double factor) {
+    if (!t) return;
+    Scratch<double> old = numbers(t, C, 0);
+    for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
+    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
+  };
+  track(in[3], mean, 1), track(in[4], var, n / (n - 1));
+}
+
+inline void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
+inline void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
+
+inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return;
+  const int64_t C = in[0].sizes()[1];
+  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in[5]}, out[0]);
+  });
+}
+
+// The gradient of what comes out of batch norm, as it lies in memory.
+template <class T, class A> struct Given : InMemory<T> {
+  A passed(int64_t j, A x, A g) const { return g; }
+};
+
+// The largest number that is stored as a zero.
+template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ? 0x1p-134f : std::is_same_v<T, Half> ? 0x1p-25f : 0.0f;
+
+// The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
+// again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
+template <class T, class A> struct ThroughRelu {
+  const T* p;
+  const A *scale, *shift;  // along the planes
+  void make(int64_t at, int64_t count) const {}
+  void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
+  A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
+  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
+    const A* g = widen<T, A>(p + at, buffer, n);
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) buffer[i] = passed(c, x[i], g[i]);
+    return buffer;
+  }
+  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const {
+    const Vec<A> y = lanes::fma(x, Vec<A>::load(scale + j), Vec<A>::load(shift + j));
+    return where(y <= Vec<A>(A(kStoredAsZero<T>)), Vec<A>(A(0)), vector_of<A>(p + at));
+  }
+  A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
+};
+
+// The sum of two gradients where the result `y` of a ReLU is not 0, which is made block by block and summed while a cache has it.
+template <class T, class A> struct SumThroughRelu : Given<T, A> {
+  const T *first, *second, *y;
+  T* to;
+  void fetch(int64_t at) const {}
+  void make(int64_t at, int64_t count) const {
+    A bf[kTile], bs[kTile], by[kTile], bo[kTile];
+    for (const int64_t end = at + count; at < end; at += kTile) {
+      const int64_t n = std::min(kTile, end - at);
+      const A *pf = widen<T, A>(first + at, bf, n), *ps = widen<T, A>(second + at, bs, n), *py = widen<T, A>(y + at, by, n);
+      A* sums = target<T, A>(to + at, bo);
+#pragma omp simd
+      for (int64_t i = 0; i < n; i++) sums[i] = py[i] <= A(0) ? A(0) : pf[i] + ps[i];
+      narrow<T, A>(to + at, sums, n);
+    }
+  }
+};
+// What the sum is made of.
+struct Before { Tensor first, second, y; };
+
+// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training. With `before`,
+// dy is still to be made.
+inline void gradient(Inputs in, bool training, double eps, bool relu, const Before& before, Outputs out) {
+  Tensor dx = out[0];
+  if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
+  Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
+  Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
+  ChannelPlanes p(dx);
+  const int64_t C = p.channels;
+  double n = double(p.outer * p.inner);
+  Scratch<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
+  if (dy.dtype() != x.dtype()) {
+    Tensor c = empty(Meta(dy.sizes(), dy.strides(), x.dtype(), {}));
+    run_copy(dy, c);
+    dy = c;
+  }
+  const bool few = p.outer * p.inner <= kShortRow;
+  const Tensor parts[] = {in[1], in[4], relu ? in[5] : Tensor()};
+  if (relu && (few || !all_plain(parts))) {  // batch norm computes otherwise than ThroughRelu
+    Tensor y = empty(dx.meta());
+    by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+      normalise<T, A>(x, parts, mean, invstd, all_plain(parts), {true, {}}, y);
+      channel_map<T, A>(p, y.data<T>(), dy.data<T>(), y.data<T>(), [](int64_t, A v, A g) { return v <= A(0) ? A(0) : g; });
+    });
+    dy = y, relu = false;
+  }
+  by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    const auto [forward_scale, forward_shift] = scale_and_shift<A>(mean, invstd, w, numbers(parts[2], C, 0));
+    if (training && few) {  // what was saved has float32's digits
+      Scratch<double> variance, ignored, zero(C, 0);
+      channel_sums<T, double>(p, zero, x.data<T>(), Itself(), mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
+      for (double& m : mean) m /= n;
+      channel_sums<T, double>(p, mean, x.data<T>(), Itself(), variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
+      for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, eps);
+    }
+    const Scratch<A> m = cast<A>(mean), along_scale = p.along(forward_scale), along_shift = p.along(forward_shift);
+    auto run = [&](auto grad) {
+      channel_sums<T, A>(p, m, x.data<T>(), grad, sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
+        s = s + g, t = t + g * (v - k);
+      });
+      Scratch<double> dw(C);
+      Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
+      for (int64_t c = 0; c < C; c++) {
+        dw[c] = dot[c] * invstd[c];
+        double scale = w[c] * invstd[c];
+        double slope = training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
+        a[c] = A(scale), b[c] = A(slope), k[c] = A(training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
+      }
+      a = p.along(a), b = p.along(b), k = p.along(k);
+      const A *pa = a.data(), *pb = b.data(), *pk = k.data();
+      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * grad.passed(c, v, g) + (pb[c] * v + pk[c]); });
+      else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
+      write(out[1], dw), write(out[2], sum_dy);
+    };
+    if (before.y) run(SumThroughRelu<T, A>{{{dy.data<T>()}}, before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>()});
+    else if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
+    else run(Given<T, A>{{dy.data<T>()}});
+  });
+}
+
+inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, {}, out); }
+inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, {}, out); }
+inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
+  auto dense = [&](const Tensor& t) { return t.strides() == out[0].strides() ? t : dense_as(t, out[0].strides()); };
+  const Tensor parts[] = {out[0], in[3], in[4], in[5], in[6]};
+  gradient(parts, op.training, op.eps, false, {dense(in[0]), dense(in[1]), dense(in[2])}, out.subspan(1));
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
