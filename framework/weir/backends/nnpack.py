@@ -1,4 +1,4 @@
-"""The switch of convolutions by minimal filtering, which PyTorch has NNPACK for and this build does itself, where the CPU has AVX-512.
+"""The switch of convolutions by minimal filtering, which PyTorch has NNPACK for and this build does itself, where the CPU has AVX2 or AVX-512.
 
 They round as the largest numbers within four places do; off, every convolution sums its products one by one.
 Source: https://docs.pytorch.org/docs/stable/backends.html#module-torch.backends.nnpack
@@ -9,7 +9,8 @@ from .. import _C
 
 
 def is_available():
-    return _C.cpu_capability() == "avx512"
+    """Are there such kernels for this CPU?"""
+    return _C.cpu_capability != "baseline"
 
 
 def set_flags(_enabled):

@@ -110,6 +110,10 @@ def test_what_overflows_in_a_tile_alone_is_summed_product_by_product():
     assert want.isfinite().all() and torch.allclose(torch.tensor(got.numpy()), want, rtol=1e-4, atol=1e-4)
 
 
+def test_the_backend_says_whether_it_is_there():
+    assert weir.backends.nnpack.is_available() == (weir.backends.cpu.get_cpu_capability() != "DEFAULT")
+
+
 def test_switched_off_every_result_rounds_for_itself():
     given, padding = sides("odd")
     given[0][1, :, 3, 3] = 1e12  # of a tile
