@@ -18,6 +18,11 @@ static std::atomic<bool> filtering{true};
 bool minimal_filtering() { return filtering; }
 void set_minimal_filtering(bool on) { filtering = on; }
 
+bool gives_to_onednn(DType halves) {
+  if (halves == DType::float16) return __builtin_cpu_supports("avx512fp16");
+  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
 namespace {
 
 // Whether the layout of `t` suggests channels_last. One axis counts as two, of which the first has one position.
@@ -26,16 +31,13 @@ bool suggests_channels_last(const Tensor& t) {
   return t.ndim() == 3 ? suggests_channels_last(Dims{n[0], n[1], 1, n[2]}, Dims{s[0], s[1], s[2] * n[2], s[2]}) : suggests_channels_last(n, s);
 }
 
-// Whether PyTorch gives bfloat16 to oneDNN on this machine. Source: its mkldnn_bf16_device_check.
-bool onednn_takes_bfloat16() { return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"); }
-
 // Whether PyTorch gives a convolution of three axes to oneDNN, and so keeps channels_last. Source: its use_mkldnn.
 template <class Op> bool keeps_channels_last_3d(const Op& op, const Tensor& x, const Tensor& w) {
   const Dims &n = x.sizes(), &k = w.sizes();
   auto above = [](const Dims& d, int64_t least) { return std::any_of(d.begin(), d.end(), [=](int64_t v) { return v > least; }); };
   bool pays = above(op.stride, 1) || above(op.dilation, 1) || n[0] >= 16 || k[3] != 1 || k[4] != 1;
   bool large = op.groups > 1 || (k[3] > 3 && k[4] > 3) || n[0] > 1 || n[0] * n[1] * n[2] * n[3] > 20480;
-  return x.dtype() == DType::bfloat16 ? onednn_takes_bfloat16() : x.dtype() == DType::float32 && pays && large;
+  return is_reduced(x.dtype()) ? gives_to_onednn(x.dtype()) : x.dtype() == DType::float32 && pays && large;
 }
 
 // The result is channels_last where an operand is. PyTorch makes an input of one axis row-major first. `beyond`: it has positions beyond the last

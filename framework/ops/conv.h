@@ -10,6 +10,9 @@ namespace weir {
 /// Whether convolutions of 3 x 3 places may be computed by minimal filtering, whose rounding is that of the largest numbers within four places. True at first.
 bool minimal_filtering();
 void set_minimal_filtering(bool on);
+/// Whether PyTorch gives convolutions of bfloat16 or float16 to oneDNN on this machine, others to loops of its own. Source: its mkldnn_bf16_device_check and
+/// mkldnn_fp16_device_check.
+bool gives_to_onednn(DType halves);
 
 struct ConvParams {
   Dims stride, padding, dilation;

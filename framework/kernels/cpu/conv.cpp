@@ -293,8 +293,7 @@ bool all_finite(const Tensor& t) {
 // it has for volumes, for what oneDNN refuses and for dtypes that it takes on no CPU, or few; of what oneDNN computes there, it says itself.
 bool multiplies_padding(const Dims& padding, const Tensor& x, const Tensor& b, int64_t count) {
   const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p > 0; });
-  static const bool halves_by_loops = !__builtin_cpu_supports("avx512fp16");
-  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || (b.dtype() == DType::float16 && halves_by_loops);
+  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || (b.dtype() == DType::float16 && !gives_to_onednn(b.dtype()));
   return padded && is_floating(b.dtype()) && by_loops && !all_finite(b);
 }
 Tensor with_border(const Tensor& x, const Dims& padding) {
