@@ -87,8 +87,7 @@ class WeightTiles {
   };
   struct Move { int64_t phase, offset; };
   struct Room { Scratch<BFloat16> left, right; };
-  // The windows of a band in their order.
-  struct Place { int64_t image, row, column; };
+  struct Place { int64_t image, row, column; };  // of a window
 
   bool is_single() const { return taps_ == 1; }
   bool keeps_parts() const { return sums_size() * int64_t(sizeof(float)) <= kSmallSums; }
@@ -117,11 +116,11 @@ class WeightTiles {
     together_ = parts(bands_, parts(bands_, std::max<int64_t>(kCached / (line * slots_ * (keeps_parts() ? rights_ : 1)), 1)));
   }
 
-  BFloat16* left_at(const Room& room, int64_t panel, int64_t band) const { return const_cast<BFloat16*>(room.left.data()) + (panel * together_ + band) * left_size(); }
-  BFloat16* right_at(const Room& room, int64_t panel, int64_t band) const { return const_cast<BFloat16*>(room.right.data()) + (panel * together_ + band) * right_size(); }
+  BFloat16* left_at(Room& room, int64_t panel, int64_t band) const { return &room.left[(panel * together_ + band) * left_size()]; }
+  BFloat16* right_at(Room& room, int64_t panel, int64_t band) const { return &room.right[(panel * together_ + band) * right_size()]; }
 
   // sums = or += the products of `count` bands from `first` on. Panels of the side that has more of them are shared among threads, for packing as for products.
-  void add_bands(int64_t first, int64_t count, const Room& room, float* sums, bool add) const {
+  void add_bands(int64_t first, int64_t count, Room& room, float* sums, bool add) const {
     parallel_for(lefts_, 1, [&](int64_t b, int64_t e) {
       for (int64_t i = 0; i < count; i++) pack_left(first + i, i, b, e, room);
     });
@@ -166,7 +165,7 @@ class WeightTiles {
     }
   }
 
-  void pack_left(int64_t band, int64_t at, int64_t begin, int64_t end, const Room& room) const {
+  void pack_left(int64_t band, int64_t at, int64_t begin, int64_t end, Room& room) const {
     const BFloat16* lines[kStep];
     const int64_t last = is_single() ? down_.windows : std::min(down_.windows, band % per_image_ * rows_ + rows_);
     for_slots(band, slots_, [&](int64_t slot, const Place& p) {
@@ -178,7 +177,7 @@ class WeightTiles {
     });
   }
 
-  void pack_right(int64_t band, int64_t at, int64_t phase, int64_t begin, int64_t end, const Room& room) const {
+  void pack_right(int64_t band, int64_t at, int64_t phase, int64_t begin, int64_t end, Room& room) const {
     constexpr int64_t kLines = 64;
     const BFloat16* lines[kLines + 1];
     const int64_t step = is_single() ? 2 : 1, count = pairs();
