@@ -29,9 +29,10 @@
 namespace py = pybind11;
 
 namespace weir {
+namespace {
 
 // Linux lists this one nowhere. Source: Intel AVX10.1 Architecture Specification, 3.1.
-static bool has_avx10() {
+bool has_avx10() {
 #ifdef __SSE__
   unsigned a, b, c, d = 0;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (d >> 19 & 1);
@@ -39,8 +40,6 @@ static bool has_avx10() {
   return false;
 #endif
 }
-
-namespace {
 
 void init_factories(py::module_& m) {
   auto none = py::none();

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 
@@ -25,9 +23,7 @@ class BatchNorms {
     std::vector<char> keep(g_.nodes.size(), true);
     for (size_t i = 0; i < g_.nodes.size(); i++)
       if (is(g_.nodes[i], name)) f(int(i), r, keep);
-    std::vector<int> same(g_.values.size());
-    std::iota(same.begin(), same.end(), 0);
-    return rebuilt(r, keep, same);
+    return rebuilt(r, keep);
   }
 
   // The node that makes what `u` shows, if nobody else reads it and nothing changes it.

@@ -1,6 +1,5 @@
 // Pictures between convolutions of constant weights lie channels last, as their kernels work, whatever the program's layout is.
 #include <algorithm>
-#include <numeric>
 
 #include "framework/core/layout.h"
 #include "framework/graph/passes.h"
@@ -24,9 +23,7 @@ class ChannelsLast {
       r_.nodes.push_back(std::move(now));
     }
     for (Use& u : r_.results) u = as_it_was(u);
-    std::vector<int> same(r_.values.size());
-    std::iota(same.begin(), same.end(), 0);
-    return rebuilt(r_, std::vector<char>(r_.nodes.size(), true), same);
+    return rebuilt(r_, std::vector<char>(r_.nodes.size(), true));
   }
 
  private:

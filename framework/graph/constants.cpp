@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "framework/graph/passes.h"
 #include "framework/op/carried.h"
 
@@ -44,9 +42,7 @@ Graph with_constants_folded(const Graph& g, bool large) {
     }
     keep[i] = false;
   }
-  std::vector<int> same(r.values.size());
-  std::iota(same.begin(), same.end(), 0);
-  return rebuilt(r, keep, same);
+  return rebuilt(r, keep);
 }
 
 }  // namespace weir::graph

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "framework/graph/passes.h"
 
@@ -32,9 +31,7 @@ Graph without_dead_code(const Graph& g) {
     for (const Use& u : n.in) need(u.value);
     for (const Use& u : n.out) need(g.values[u.value].old);
   }
-  std::vector<int> same(g.values.size());
-  std::iota(same.begin(), same.end(), 0);
-  return rebuilt(g, keep, same);
+  return rebuilt(g, keep);
 }
 
 }  // namespace weir::graph

@@ -1,7 +1,6 @@
 #include "framework/graph/grouping.h"
 
 #include <climits>
-#include <numeric>
 
 #include "framework/graph/passes.h"
 
@@ -57,9 +56,7 @@ Graph with_groups(const Graph& g, std::vector<std::vector<int>> groups, const st
     for (int m : members) keep[m] = m == members.back();
     r.nodes[members.back()] = made(members);
   }
-  std::vector<int> same(g.values.size());
-  std::iota(same.begin(), same.end(), 0);
-  return rebuilt(r, keep, same);
+  return rebuilt(r, keep);
 }
 
 }  // namespace weir::graph

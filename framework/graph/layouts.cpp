@@ -15,13 +15,14 @@ class Agreement {
 
   Graph run() {
     for (Node& n : g_.nodes)
-      if (elementwise(*n.type) && n.out.size() == 1 && !n.hidden && !is_random(*n.type)) lay(n);
+      if (takes_any_order(n) && n.out.size() == 1) lay(n);
     return std::move(g_);
   }
 
  private:
+  static bool takes_any_order(const Node& n) { return elementwise(*n.type) && !n.hidden && !is_random(*n.type); }
   // What computes the same bits however this operand lies: others add up in the order of memory, or hand it on.
-  static bool may_read(const Node& n) { return (elementwise(*n.type) && !n.hidden && !is_random(*n.type)) || is(n, "batch_norm_backward"); }
+  static bool may_read(const Node& n) { return takes_any_order(n) || is(n, "batch_norm_backward"); }
 
   bool is_free(const Use& out) const {
     if (!makes_temporary(g_, out, count_)) return false;

@@ -1,5 +1,4 @@
 // Updates read gradients of half types as they are, where a widened copy would be made for them alone: it is six bytes of traffic for each number.
-#include <numeric>
 
 #include "framework/graph/passes.h"
 #include "framework/op/changes.h"
@@ -24,9 +23,7 @@ Graph with_narrow_gradients(const Graph& g) {
       keep[maker] = false;
     }
   }
-  std::vector<int> same(g.values.size());
-  std::iota(same.begin(), same.end(), 0);
-  return rebuilt(r, keep, same);
+  return rebuilt(r, keep);
 }
 
 }  // namespace weir::graph

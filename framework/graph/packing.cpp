@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "framework/graph/passes.h"
 #include "framework/op/packing.h"
 
@@ -29,9 +27,7 @@ class Packing {
   Graph run() {
     for (size_t i = 0; i < g_.nodes.size(); i++)
       if (auto found = packers().find(g_.nodes[i].type); found != packers().end()) take(int(i), found->second);
-    std::vector<int> same(r_.values.size());
-    std::iota(same.begin(), same.end(), 0);
-    return rebuilt(r_, keep_, same);
+    return rebuilt(r_, keep_);
   }
 
  private:

@@ -109,6 +109,12 @@ Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<i
   return r;
 }
 
+Graph rebuilt(const Graph& g, const std::vector<char>& keep) {
+  std::vector<int> same(g.values.size());
+  std::iota(same.begin(), same.end(), 0);
+  return rebuilt(g, keep, same);
+}
+
 Graph optimized(const Graph& g, const Options& options) {
   Graph r = g;
   auto apply = [&](auto&& pass) {

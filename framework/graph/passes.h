@@ -64,6 +64,8 @@ Graph optimized(const Graph& g, const Options& options = {});
 
 /// A graph of those nodes of `g` for which `keep` holds; a value is read as `stands_for` says of it.
 Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<int>& stands_for);
+/// The same, each value as itself.
+Graph rebuilt(const Graph& g, const std::vector<char>& keep);
 /// How many values each buffer has.
 std::vector<int> versions(const Graph& g);
 /// By value the nodes that read it, and -1 for each result that shows it.

@@ -185,9 +185,7 @@ Graph with_recomputation(const Graph& g, size_t budget, double share) {
   Recomputation r(g);
   while (r.improve(budget, allowed)) {}
   Graph made = r.result();
-  std::vector<int> same(made.values.size());
-  std::iota(same.begin(), same.end(), 0);
-  return rebuilt(made, std::vector<char>(made.nodes.size(), true), same);
+  return rebuilt(made, std::vector<char>(made.nodes.size(), true));
 }
 
 }  // namespace weir::graph

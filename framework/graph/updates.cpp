@@ -1,6 +1,5 @@
 // Splits the update of a whole group of parameters where that frees memory.
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "framework/graph/passes.h"
@@ -28,9 +27,7 @@ class Updates {
     Graph r = g_;
     r.nodes.clear();
     for (Placed& p : nodes_) r.nodes.push_back(std::move(p.node));
-    std::vector<int> same(g_.values.size());
-    std::iota(same.begin(), same.end(), 0);
-    return rebuilt(r, std::vector<char>(r.nodes.size(), true), same);
+    return rebuilt(r, std::vector<char>(r.nodes.size(), true));
   }
 
  private:
