@@ -9,6 +9,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/rearrange.h"
+#include "framework/ops/reduce.h"
 
 namespace weir {
 using namespace fn;
