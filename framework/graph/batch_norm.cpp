@@ -91,13 +91,12 @@ class BatchNorms {
     return true;
   }
 
-  // A sum of gradients that comes through ReLU is made by the first batch norm whose gradient reads it. Of halves only: with floats a fused
-  // node, which stores its result past the caches, and the gradient behind it take no longer.
+  // A sum of gradients that comes through ReLU is made by the first batch norm whose gradient reads it.
   void take_sum(int norm, Graph& r, std::vector<char>& keep) const {
     const Node& n = g_.nodes[norm];
     const Use& d = n.in[0];
     const int relu = d.value < 0 ? -1 : g_.values[d.value].node;
-    if (relu < 0 || !keep[relu] || !is_reduced(d.meta.dtype) || !is(g_.nodes[relu], "relu_backward") || !makes_temporary(g_, g_.nodes[relu].out[0], count_)) return;
+    if (relu < 0 || !keep[relu] || !is(g_.nodes[relu], "relu_backward") || !makes_temporary(g_, g_.nodes[relu].out[0], count_)) return;
     const int add = only_for(g_.nodes[relu].in[0], d);
     if (add < 0 || !is_plain_sum(g_.nodes[add]) || !order_.may_run_at({add, relu, norm}, norm)) return;
     const std::vector<Use> read = {g_.nodes[add].in[0], g_.nodes[add].in[1], g_.nodes[relu].in[1], n.in[1]};

@@ -29,6 +29,9 @@ struct Then {
   Tensor other;
 };
 
+// The largest number that is stored as a zero.
+template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ? 0x1p-134f : std::is_same_v<T, Half> ? 0x1p-25f : 0.0f;
+
 // Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
 template <class T, class A>
 void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
@@ -41,11 +44,11 @@ void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Sc
   auto map = [&](auto affine) {
     T* to = out.data<T>();
     if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    auto relu = [](A y) { return y < A(0) ? A(0) : y; };
+    auto relu = [](A y) { return y < A(-kStoredAsZero<T>) ? A(0) : y; };  // of what will be stored
     auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
-    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
+    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(affine(c, v, g)); });
     Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
-    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
+    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g)) + g); });
   };
   if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
   // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
@@ -123,16 +126,14 @@ template <class T, class A> struct Given : InMemory<T> {
   A passed(int64_t j, A x, A g) const { return g; }
 };
 
-// The largest number that is stored as a zero.
-template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ? 0x1p-134f : std::is_same_v<T, Half> ? 0x1p-25f : 0.0f;
-
 // The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
 // again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
 template <class T, class A> struct ThroughRelu {
   const T* p;
   const A *scale, *shift;  // along the planes
-  void make(int64_t at, int64_t count) const {}
-  void fetch(int64_t at) const { __builtin_prefetch(p + at, 0, 2); }
+  void make(int64_t at, int64_t count) {}
+  void end() const {}
+  void fetch(int64_t at) const { __builtin_prefetch(p + at); }
   A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
   const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
     const A* g = widen<T, A>(p + at, buffer, n);
@@ -147,22 +148,36 @@ template <class T, class A> struct ThroughRelu {
   A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
 };
 
-// The sum of two gradients where the result `y` of a ReLU is not 0, which is made block by block and summed while a cache has it.
-template <class T, class A> struct SumThroughRelu : Given<T, A> {
+// The sum of two gradients where the result `y` of a ReLU is not 0, which is made as it is summed.
+template <class T, class A> struct SumThroughRelu {
   const T *first, *second, *y;
   T* to;
-  void fetch(int64_t at) const {}
-  void make(int64_t at, int64_t count) const {
-    A bf[kTile], bs[kTile], by[kTile], bo[kTile];
-    for (const int64_t end = at + count; at < end; at += kTile) {
-      const int64_t n = std::min(kTile, end - at);
-      const A *pf = widen<T, A>(first + at, bf, n), *ps = widen<T, A>(second + at, bs, n), *py = widen<T, A>(y + at, by, n);
-      A* sums = target<T, A>(to + at, bo);
+  bool past_caches;
+  Scratch<T> made;
+  int64_t begin = 0;  // of what is made
+  void make(int64_t at, int64_t count) {
+    constexpr int64_t kSome = 128, kLine = 64 / sizeof(T);
+    begin = at;
+    if (int64_t(made.size()) < count) made = Scratch<T>(size_t(count));
+    for (int64_t i = 0; i < count; i += kSome) {
+      const int64_t n = std::min(kSome, count - i), from = at + i;
+      for (int64_t k = from + count; k < from + count + n; k += kLine) __builtin_prefetch(first + k), __builtin_prefetch(second + k), __builtin_prefetch(y + k);
+      A bf[kSome], bs[kSome], by[kSome], bo[kSome];
+      const A *pf = widen<T, A>(first + from, bf, n), *ps = widen<T, A>(second + from, bs, n), *py = widen<T, A>(y + from, by, n);
+      A* sums = target<T, A>(&made[i], bo);
 #pragma omp simd
-      for (int64_t i = 0; i < n; i++) sums[i] = py[i] <= A(0) ? A(0) : pf[i] + ps[i];
-      narrow<T, A>(to + at, sums, n);
+      for (int64_t k = 0; k < n; k++) sums[k] = py[k] <= A(0) ? A(0) : pf[k] + ps[k];
+      narrow<T, A>(&made[i], sums, n);
     }
+    if (past_caches) stream(made.data(), to + at, size_t(count) * sizeof(T));
+    else std::copy_n(made.data(), count, to + at);
   }
+  void end() const { if (past_caches) streamed(); }
+  void fetch(int64_t at) const {}
+  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(&made[at - begin], buffer, n); }
+  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(&made[at - begin]); }
+  A single(int64_t at, int64_t j, A x) const { return A(made[at - begin]); }
+  A passed(int64_t j, A x, A g) const { return g; }
 };
 // What the sum is made of.
 struct Before { Tensor first, second, y; };
@@ -221,7 +236,7 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
       else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
       write(out[1], dw), write(out[2], sum_dy);
     };
-    if (before.y) run(SumThroughRelu<T, A>{{{dy.data<T>()}}, before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>()});
+    if (before.y) run(SumThroughRelu<T, A>{before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>(), dy.numel() * int64_t(sizeof(T)) >= kStreamed, {}});
     else if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
     else run(Given<T, A>{{dy.data<T>()}});
   });

@@ -6,14 +6,13 @@
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/past_caches.h"
 #include "framework/ops/arithmetic.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// A result that no cache would keep until it is read goes past the caches: a plain store reads its line first, a third of all traffic.
-constexpr int64_t kStreamed = 16 << 20;
 // Inputs so large are fetched a tile ahead, so that memory works while the formulas do.
 constexpr int64_t kFetched = 1 << 20;
 constexpr size_t kLine = 64;
@@ -90,24 +89,6 @@ void round_to_bfloat16(float* x, int64_t n) {
   int64_t i = 0;
   for (; i + F::size <= n; i += F::size) rounded(F::load(x + i)).store(x + i);
   for (; i < n; i++) x[i] = float(BFloat16(x[i]));
-}
-
-// Copies past the caches where `to` is aligned for it.
-void stream(const std::byte* from, std::byte* to, size_t bytes) {
-  size_t i = 0;
-#ifdef __SSE__
-  if (reinterpret_cast<uintptr_t>(to) % kVecBytes == 0)
-    for (; i + kVecBytes <= bytes; i += kVecBytes) {
-#if defined(__AVX512F__)
-      _mm512_stream_ps(reinterpret_cast<float*>(to + i), _mm512_loadu_ps(from + i));
-#elif defined(__AVX2__)
-      _mm256_stream_ps(reinterpret_cast<float*>(to + i), _mm256_loadu_ps(reinterpret_cast<const float*>(from + i)));
-#else
-      _mm_stream_ps(reinterpret_cast<float*>(to + i), _mm_loadu_ps(reinterpret_cast<const float*>(from + i)));
-#endif
-    }
-#endif
-  std::memcpy(to + i, from + i, bytes - i);
 }
 
 // Elements of the whole: from where on, and in which row and column that is.
@@ -195,9 +176,7 @@ class Tiles {
         if (s.writer == 0 || b + n == end) s.share(b, n, 0, 1);
       last = n;
     }
-#ifdef __SSE__
-    if (!streams_.empty()) _mm_sfence();
-#endif
+    if (!streams_.empty()) streamed();
   }
 
  private:

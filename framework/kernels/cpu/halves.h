@@ -29,7 +29,22 @@ inline FloatBits narrowed(Vec<float> x) {
   const FloatBits u = (FloatBits)x.v, rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16, quiet = FloatBits{} + 0x7fc0;
   return x.v == x.v ? rounded : quiet;
 }
+#ifdef __AVX512F__
+inline const bool kRoundsToBFloat16 = __builtin_cpu_supports("avx512bf16");
+/// May the machine's instruction round these? It takes a denormal number for 0, and keeps what a NaN carries.
+inline bool rounds(Vec<float> x) {
+  constexpr int kQuietNan = 0x01, kDenormal = 0x20, kSignallingNan = 0x80;
+  return kRoundsToBFloat16 && _mm512_fpclass_ps_mask((__m512)x.v, kQuietNan | kDenormal | kSignallingNan) == 0;
+}
+#endif
 inline void narrow(Vec<float> x, BFloat16* p) {
+#ifdef __AVX512F__  // by its name: this file is compiled for CPUs that lack it too
+  if (rounds(x)) [[likely]] {
+    __m256i r;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(r) : "v"(x.v));
+    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), r);
+  }
+#endif
   const Half16 h = __builtin_convertvector(narrowed(x), Half16);
   std::memcpy(p, &h, sizeof h);
 }
@@ -39,6 +54,13 @@ inline void narrow(Vec<float> low, Vec<float> high, BFloat16* p) {
   const __m256i packed = _mm256_packus_epi32((__m256i)narrowed(low), (__m256i)narrowed(high));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(packed, 0xd8));
 #else
+#ifdef __AVX512F__
+  if (rounds(low) && rounds(high)) [[likely]] {
+    __m512i r;
+    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(r) : "v"(low.v), "v"(high.v));
+    return _mm512_storeu_si512(p, r);
+  }
+#endif
   narrow(low, p), narrow(high, p + Vec<float>::size);
 #endif
 }

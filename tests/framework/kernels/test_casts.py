@@ -70,3 +70,13 @@ def test_transposed_copies(dtype, shape):
         np.testing.assert_array_equal(bits(ours.contiguous()), bits(turned.contiguous()))
         if x.dim() > 2:  # cut on all sides, so that nothing lies dense
             np.testing.assert_array_equal(bits(ours[:, 1:, :-1].contiguous()), bits(turned[:, 1:, :-1].contiguous()))
+
+
+@pytest.mark.parametrize("kept", [0xFFFFFFFF, 0x80FFFFFF, 0xFFFF0000], ids=["any", "denormal", "halfway"])
+def test_floats_of_all_bits_round_to_bfloat16(kept):
+    of = np.random.default_rng(0).integers(0, 1 << 32, 1 << 16, dtype=np.uint64).astype(np.uint32) & np.uint32(kept)
+    of |= np.uint32(0x8000 if kept == 0xFFFF0000 else 0)
+    nan = np.isnan(of.view(np.float32))
+    nearest = ((of + (0x7FFF + (of >> 16 & 1)).astype(np.uint64)) >> 16) & 0xFFFF
+    there = weir.from_numpy(of.view(np.float32)).bfloat16().view(weir.int16).numpy().astype(np.uint16)
+    np.testing.assert_array_equal(there, np.where(nan, 0x7FC0, nearest))
