@@ -9,6 +9,7 @@
 
 #include "framework/core/parallel.h"
 #include "framework/core/tensor.h"
+#include "framework/kernels/cpu/weight_blocks.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -107,16 +108,19 @@ class Arguments {
 class Move {
  public:
   void run(const Md& from, dnnl::memory source, const Md& to, dnnl::memory target) {
-    if (!primitive_ || from != from_ || to != to_) {
-      primitive_ = dnnl::reorder({onednn_engine(), from, onednn_engine(), to});
+    if (!(primitive_ || blocks_) || from != from_ || to != to_) {
+      blocks_ = WeightBlocks::of(from, to);
+      primitive_ = blocks_ ? dnnl::reorder() : dnnl::reorder({onednn_engine(), from, onednn_engine(), to});
       from_ = from, to_ = to;
     }
+    if (blocks_) return blocks_->run(source.get_data_handle(), target.get_data_handle());
     Arguments().add(DNNL_ARG_FROM, std::move(source)).add(DNNL_ARG_TO, std::move(target)).run(primitive_);
   }
 
  private:
   Md from_, to_;
   dnnl::reorder primitive_;
+  std::optional<WeightBlocks> blocks_;
 };
 
 /// Memory in the layout the primitive wants: the tensor's own, or a reordered temporary.
