@@ -123,9 +123,10 @@ template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
 #define WEIR_F32(args, name) _ZGVbN4##args##_##name##f
 #define WEIR_F64(args, name) _ZGVbN2##args##_##name
 #endif
-#define WEIR_DOUBLE1(name)                                                    \
+#define WEIR_DOUBLE1_AS(ours, name)                                           \
   extern "C" Vec<double>::V WEIR_F64(v, name)(Vec<double>::V);                \
-  inline Vec<double> name(Vec<double> x) { return WEIR_F64(v, name)(x.v); }
+  inline Vec<double> ours(Vec<double> x) { return WEIR_F64(v, name)(x.v); }
+#define WEIR_DOUBLE1(name) WEIR_DOUBLE1_AS(name, name)
 #define WEIR_MATH1(name)                                                      \
   extern "C" Vec<float>::V WEIR_F32(v, name)(Vec<float>::V);                  \
   inline Vec<float> name(Vec<float> x) { return WEIR_F32(v, name)(x.v); }     \
@@ -135,13 +136,14 @@ template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
   extern "C" Vec<double>::V WEIR_F64(vv, name)(Vec<double>::V, Vec<double>::V);           \
   inline Vec<float> ours(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
   inline Vec<double> ours(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
-WEIR_DOUBLE1(exp) WEIR_DOUBLE1(exp2) WEIR_DOUBLE1(expm1) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf) WEIR_DOUBLE1(tanh) WEIR_DOUBLE1(log10)
+WEIR_DOUBLE1_AS(exp_of_near, exp) WEIR_DOUBLE1(exp2) WEIR_DOUBLE1(expm1) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf) WEIR_DOUBLE1(tanh) WEIR_DOUBLE1(log10)
 WEIR_DOUBLE1(log2)  // those of floats: vec_math.h
 WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan)
 WEIR_MATH1(asin) WEIR_MATH1(acos) WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(asinh)
 WEIR_MATH1(acosh) WEIR_MATH1(atanh) WEIR_MATH1(erfc)
 WEIR_MATH2(pow_of_positive, pow) WEIR_MATH2(atan2, atan2) WEIR_MATH2(hypot, hypot)
 #undef WEIR_DOUBLE1
+#undef WEIR_DOUBLE1_AS
 #undef WEIR_MATH1
 #undef WEIR_MATH2
 #undef WEIR_F32

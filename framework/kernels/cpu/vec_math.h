@@ -78,6 +78,23 @@ inline F32 scaled(F32 p, F32 n) {
 #endif
 }
 
+/// The nearest whole number, the even one of two.
+inline I32 nearest(F32 x) {
+#if defined(__AVX512F__)
+  return I32((I32::V)_mm512_cvtps_epi32((Register)x.v));
+#elif defined(__AVX2__)
+  return I32((I32::V)_mm256_cvtps_epi32((Register)x.v));
+#else
+  return I32((I32::V)_mm_cvtps_epi32((Register)x.v));
+#endif
+}
+/// 2^n p for p in [1/2, 2] and n from -151 on, where `tiny` lanes give less than a normal number. An instruction with such a result takes a hundred
+/// times as long as any other: here they are made of whole numbers of the smallest.
+inline F32 scaled_down(F32 p, F32 n, Mask<float> tiny) {
+  const F32 small = of_bits(nearest(scaled(p, where(tiny, n, F32(-149)) + F32(149))));
+  return where(tiny, small, scaled(p, where(tiny, F32(0), n)));
+}
+
 constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
 /// (exp(r) - 1 - r) / r^2 of |r| <= ln(2) / 2. Coefficients: Cephes expf.
 inline F32 exp_tail(F32 r) {
@@ -93,12 +110,13 @@ inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
   return expm1_small(fma(*n, F32(-1.42860682030941723e-6f), r));
 }
 inline F32 exp_reduced(F32 x, F32* n, I32* low) { return expm1_reduced(x, n, low) + F32(1); }
-/// exp(x) for x in [-104, 89]. What r and 1 + r are rounded by is added again: 1 argument in 100 is not rounded to the nearest number, of 10 without.
-inline F32 exp_within(F32 x) {
-  const F32 n = fma(x, F32(1.44269504088896341f), F32(kRounding)) - F32(kRounding);
+/// exp(x) = 2^n p for x in [-104, 89]: gives p. What r and 1 + r are rounded by is added again: 1 argument in 100 is not rounded to the nearest number,
+/// of 10 without.
+inline F32 exp_parts(F32 x, F32* to_n) {
+  const F32 n = *to_n = fma(x, F32(1.44269504088896341f), F32(kRounding)) - F32(kRounding);
   const F32 far = fma(n, F32(-0.693145751953125f), x), r = fma(n, F32(-1.42860682030941723e-6f), far);
   const F32 lost = fma(n, F32(-1.42860682030941723e-6f), far - r), y = F32(1) + r;
-  return scaled(y + ((r - (y - F32(1))) + fma(exp_tail(r), r * r, lost)), n);
+  return y + ((r - (y - F32(1))) + fma(exp_tail(r), r * r, lost));
 }
 /// exp(x) for x in [-80, 80], whose exponent is a normal number's.
 inline F32 exp_near(F32 x) {
@@ -187,18 +205,45 @@ template <std::integral T> bool any(Mask<T> m) {
 #endif
 }
 
+/// Is a lane less than this? By the machine's own masks: lanes of a mask cost as much again.
+inline bool any_below(F32 x, float limit) {
+#ifdef __AVX512F__
+  return _mm512_cmp_ps_mask((Register)x.v, (Register)F32(limit).v, _CMP_LT_OQ) != 0;
+#else
+  return any(x < F32(limit));
+#endif
+}
+
 }  // namespace lanes
 using lanes::any, lanes::fma;
 #ifndef __FMA__
 inline Vec<float> one_less_square(Vec<float> x) { return (Vec<float>(1) - x) * (Vec<float>(1) + x); }  // one factor is exact where little is left
 #endif
 
-inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
+inline Vec<float> exp(Vec<float> x) {
+  using F = Vec<float>;
+  F n;
+  const F p = lanes::exp_parts(lanes::clamped(x, -104.0f, 89.0f), &n);
+  constexpr float least = -87.33654f;
+  return lanes::any_below(x, least) ? lanes::scaled_down(p, n, x < F(least)) : lanes::scaled(p, n);
+}
+/// libmvec computes lanes one by one whose results are no normal numbers. Most of these are zeros, of masked scores.
+inline Vec<double> exp(Vec<double> x) {
+  using D = Vec<double>;
+  const Mask<double> tiny = x < D(-708);
+  if (!lanes::any(tiny)) return exp_of_near(x);
+  D y = where(tiny, D(0), exp_of_near(where(tiny, D(0), x)));
+  const Mask<double> denormal = tiny & (x > D(-746));
+  for (int i = 0; i < D::size && lanes::any(denormal); i++)
+    if (denormal.v[i]) y.v[i] = std::exp(x.v[i]);
+  return y;
+}
 inline Vec<float> exp2(Vec<float> x) {
   using F = Vec<float>;
   x = lanes::clamped(x, -151.0f, 129.0f);
   const F n = x + F(lanes::kRounding) - F(lanes::kRounding);
-  return lanes::scaled(lanes::expm1_small((x - n) * F(0.693147180559945309f)) + F(1), n);
+  const F p = lanes::expm1_small((x - n) * F(0.693147180559945309f)) + F(1);
+  return lanes::any_below(x, -126) ? lanes::scaled_down(p, n, x < F(-126)) : lanes::scaled(p, n);
 }
 
 /// 2^n (exp(r) - 1 + (1 - 2^-n)), where nothing cancels that r was rounded to.

@@ -37,6 +37,19 @@ def test_functions_are_within_one_and_a_half_units_of_the_last_place(name):
     assert near_overflow.sum() <= 1
 
 
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_results_too_small_for_normal_numbers(name, dtype):
+    """In registers where some lanes, all or none are so small."""
+    least = {torch.float32: 149, torch.float64: 1074}[dtype] * (1 if name == "exp2" else np.log(2))
+    x = torch.linspace(-least * 1.02, -least * 0.8, 30_011, dtype=dtype)
+    x[::7], x[3::11] = -np.inf, 0.5
+    exact = getattr(np, name)(x.numpy().astype(np.longdouble))
+    unit = np.maximum(np.ldexp(np.longdouble(1), np.frexp(exact)[1] - (24 if dtype == torch.float32 else 53)), np.exp2(np.longdouble(-149 if dtype == torch.float32 else -1074)))
+    error = np.abs(getattr(weir, name)(to_weir(x)).numpy().astype(np.longdouble) - exact) / unit
+    assert error.max() <= (1.5 if dtype == torch.float32 else 4), (x[int(error.argmax())], error.max())
+
+
 @pytest.mark.parametrize("name", ["tanh", "erf"])
 def test_what_levels_off_is_one_from_there_on(name):
     """What is left in 1 - f(x) is multiplied by x in gradients."""
