@@ -50,7 +50,7 @@ template <class T> class InputRows {
   const bool in_registers;
   InputRows(const Planes& p, const Window& w)
       : in_registers(std::is_same_v<Wide<T>, float> && p.lanes >= Vec<float>::size), p_(p), w_(w), rows_(size_t(w.k[0] * w.k[1])),
-        buffers_(kWidened<T> && !in_registers ? rows_.size() : 0) {}
+        buffers_(kWidened<T> && !in_registers ? rows_.size() : 1) {}
   void look_under(const T* plane, int64_t row) {
     count_ = 0;
     const int64_t z0 = row / p_.out[1] * w_.s[0] - w_.p[0], y0 = row % p_.out[1] * w_.s[1] - w_.p[1];
