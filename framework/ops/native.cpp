@@ -133,6 +133,10 @@ Tensor MaxPool2dWithIndicesBackward::compose(Inputs in) const {
   check(grad.sizes() == indices.sizes(), "max_pool2d_with_indices_backward: expected grad_output of the shape of indices, ", indices.sizes(), ", but got ",
         grad.sizes());
   check(x.ndim() == 3 || x.ndim() == 4, "max_pool2d_with_indices_backward: expected a 3D or 4D input, but got ", x.sizes());
+  check(grad.ndim() == x.ndim(), "max_pool2d_with_indices_backward: expected grad_output of dimension ", x.ndim(), ", but got ", grad.sizes());
+  for (int d = 0; d < x.ndim() - 2; d++)
+    check(grad.sizes()[d] == x.sizes()[d], "max_pool2d_with_indices_backward: expected grad_output of size ", x.sizes()[d], " at dimension ", d, ", but got ", grad.sizes());
+  check(indices.dtype() == DType::int64, "max_pool2d_with_indices_backward: expected indices of int64, but got ", name_of(indices.dtype()));
   // input gets zeros for a gradient, not none.
   const Tensor dy = is_differentiated(x) ? grad + cast_to(nothing_of(x), grad.dtype()) : grad;
   if (x.ndim() == 4) return fn::max_pool_backward(dy, indices, x.sizes());

@@ -65,6 +65,15 @@ def test_max_pool_backward():
     assert_same(of_constants, torch.randn(2, 3, 6, 4, generator=G).requires_grad_())  # the input's gradient is zeros, not none
 
 
+@pytest.mark.parametrize("size, dtype", [((1,), "int64"), ((7, 3, 2), "int64"), ((2, 3, 3, 2), "int64"), ((3, 3, 2), "float32")])
+def test_max_pool_backward_of_what_is_no_gradient_of_its_input(size, dtype):
+    def refused(t):
+        grad, x, index = t.ones(size), t.ones(3, 6, 4), t.zeros(size, dtype=getattr(t, dtype))
+        with pytest.raises(RuntimeError, match="(?i)expected"):
+            t.ops.aten.max_pool2d_with_indices_backward(grad, x, [2, 2], [2, 2], [0, 0], [1, 1], False, index)
+    refused(torch), refused(weir)
+
+
 def test_running_statistics_are_written():
     mean, var = weir.zeros(4), weir.ones(4)
     weir._native_batch_norm_legit(weir.ones(2, 4), None, None, mean, var, True, 0.5, 1e-5)
