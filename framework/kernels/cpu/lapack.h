@@ -15,6 +15,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/triangle_lanes.h"
 #include "framework/ops/linalg.h"
 
 namespace weir {
@@ -114,6 +115,34 @@ template <class F> void visit_lapack_dtype(const char* op, DType t, F&& f) {
 template <class T>
 void blas_gemm(char ta, char tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
   lapack<"gemm", T>(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+/// Solves op(a) X = B ('L') or X op(a) = B ('R') with a triangle a, in the place of B, x (m x n). By halves of the triangle, so that most of the work
+/// is products.
+template <class T>
+void blas_trsm(char side, char half, char turn, char unit, int m, int n, const T* a, int lda, T* x, int ldx) {
+  const bool left = side == 'L', lower = (half == 'L') == (turn == 'N');  // of op(a)
+  const int order = left ? m : n, first = (order / 2 + 7) / 8 * 8, rest = order - first;
+  if constexpr (kIsComplex<T>) {
+    const T one(1);
+    return lapack<"trsm", T>(&side, &half, &turn, &unit, &m, &n, &one, a, &lda, x, &ldx);
+  } else if (order <= LaneTriangle<T>::kOrder) {
+    const bool down = left == (turn == 'N');  // a column of `a` holds what an unknown adds to the equations
+    const LaneTriangle<T> t(a, order, left == lower, unit == 'U', down ? lda : 1, down ? 1 : lda);
+    return left ? t.solve(x, n, 1, ldx) : t.solve(x, m, ldx, 1);
+  } else {
+    const T* corner = half == 'L' ? a + first : a + int64_t(first) * lda;
+    const T* far = a + int64_t(first) * (lda + 1);
+    T* const later = left ? x + first : x + int64_t(first) * ldx;
+    auto begin = [&] { blas_trsm(side, half, turn, unit, left ? first : m, left ? n : first, a, lda, x, ldx); };
+    auto end = [&] { blas_trsm(side, half, turn, unit, left ? rest : m, left ? n : rest, far, lda, later, ldx); };
+    auto take = [&](const T* known, T* from, int rows, int inner) {  // what is known off what is not
+      if (left) blas_gemm<T>(turn, 'N', rows, n, inner, T(-1), corner, lda, known, ldx, T(1), from, ldx);
+      else blas_gemm<T>('N', turn, m, rows, inner, T(-1), known, ldx, corner, lda, T(1), from, ldx);
+    };
+    if (left == lower) begin(), take(x, later, rest, first), end();
+    else end(), take(later, x, first, rest), begin();
+  }
 }
 
 /// The sizes and the dense, column by column batches of matrices that LAPACK takes.

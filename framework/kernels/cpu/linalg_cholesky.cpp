@@ -108,9 +108,8 @@ void cholesky_apply(const CholeskyApply& op, Inputs in, Outputs out) {
         if (op.upper) substitute(t, x, b.cols, b.ld);
         return;
       }
-      char side = op.upper ? 'U' : 'L';
-      int info = 0;
-      lapack<"potrs", T>(&side, &a.rows, &b.cols, a.at<T>(factor, i), &a.ld, x, &b.ld, &info);
+      const char half = op.upper ? 'U' : 'L', adjoint = kIsComplex<T> ? 'C' : 'T';
+      for (char turn : {op.upper ? adjoint : 'N', op.upper ? 'N' : adjoint}) blas_trsm<T>('L', half, turn, 'N', b.rows, b.cols, a.at<T>(factor, i), a.ld, x, b.ld);
     });
   });
 }
@@ -144,8 +143,7 @@ void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
         return op.left ? substitute(t, x, b.cols, b.ld) : substitute_rows(t, x, b.rows);
       }
       char side = op.left ? 'L' : 'R', half = op.upper != turned ? 'U' : 'L', turn = turned ? 'T' : 'N', unit = op.unitriangular ? 'U' : 'N';
-      T one(1);
-      lapack<"trsm", T>(&side, &half, &turn, &unit, &b.rows, &b.cols, &one, a.at<T>(triangle, i), &a.ld, x, &b.ld);
+      blas_trsm<T>(side, half, turn, unit, b.rows, b.cols, a.at<T>(triangle, i), a.ld, x, b.ld);
     });
   });
 }

@@ -134,23 +134,32 @@ template <class T> void substituted(const Matrices& a, const T* lu, const int* p
       solutions.to_columns(x, b.rows, b.cols, b.ld);
     });
   }
+  auto exchange = [&](bool forward) {
+    for (T* column = x; column < x + int64_t(b.cols) * b.ld; column += b.ld)
+      for (int64_t k = 0; k < a.rows; k++) {
+        const int64_t j = forward ? k : a.rows - 1 - k;
+        std::swap(column[j], column[pivots[j] - 1]);
+      }
+  };
   if (is_few(b.rows, b.cols)) {
     const Triangle<T> lower{lu, a.rows, 1, a.ld, false, true}, upper{lu, a.rows, 1, a.ld, true, false};
-    auto exchange = [&](int64_t j) {
-      for (int64_t c = 0; c < b.cols; c++) std::swap(x[c * b.ld + j], x[c * b.ld + pivots[j] - 1]);
-    };
     if (turn == 'N') {
-      for (int64_t j = 0; j < a.rows; j++) exchange(j);
+      exchange(true);
       substitute(lower, x, b.cols, b.ld);
       return substitute(upper, x, b.cols, b.ld);
     }
     substitute_adjoint(upper, x, b.cols, b.ld);
     substitute_adjoint(lower, x, b.cols, b.ld);
-    for (int64_t j = a.rows; j-- > 0;) exchange(j);
-    return;
+    return exchange(false);
   }
-  int info = 0;
-  lapack<"getrs", T>(&turn, &a.rows, &b.cols, lu, &a.ld, pivots, x, &b.ld, &info);
+  if (turn == 'N') {
+    exchange(true);
+    blas_trsm<T>('L', 'L', 'N', 'U', b.rows, b.cols, lu, a.ld, x, b.ld);
+    return blas_trsm<T>('L', 'U', 'N', 'N', b.rows, b.cols, lu, a.ld, x, b.ld);
+  }
+  blas_trsm<T>('L', 'U', turn, 'N', b.rows, b.cols, lu, a.ld, x, b.ld);
+  blas_trsm<T>('L', 'L', turn, 'U', b.rows, b.cols, lu, a.ld, x, b.ld);
+  exchange(false);
 }
 
 void lu_apply(const LuApply& op, Inputs in, Outputs out) {
@@ -217,8 +226,10 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
       std::vector<int> pivots(m.rows);
       info = factored<T>(m, a, pivots.data());
       if (info) return;
-      int ignored = 0;
-      with_work<T>([&](T* work, int* length) { lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), work, length, &ignored); });
+      const Scratch<T> factors(a, a + m.each);
+      std::fill_n(a, m.each, T(0));
+      for (int64_t k = 0; k < m.rows; k++) a[k * (m.ld + 1)] = T(1);
+      substituted<T>(m, factors.data(), pivots.data(), 'N', m, a);
     });
   });
   if (!op.check_errors) return;

@@ -170,8 +170,7 @@ template <class T> int plain_gelsy(const Matrices& m, T* a, const Matrices& b, T
     with_work<T>([&](T* work, int* length) { lapack<"tzrzf", T>(&rank, &m.cols, a, &m.ld, free.data(), work, length, &info); });
   apply<T>(true, m, a, tau.data(), b, x);
   char side = 'L', upper = 'U', plain = 'N', turn = kIsComplex<T> ? 'C' : 'T';
-  const T one(1);
-  lapack<"trsm", T>(&side, &upper, &plain, &plain, &rank, &b.cols, &one, a, &m.ld, x, &b.ld);
+  blas_trsm<T>(side, upper, plain, plain, rank, b.cols, a, m.ld, x, b.ld);
   if (rest) {
     for (int j = 0; j < b.cols; j++) std::fill_n(x + int64_t(j) * b.ld + rank, rest, T(0));
     with_work<T>([&](T* work, int* length) {
