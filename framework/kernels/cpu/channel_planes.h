@@ -98,7 +98,7 @@ void lane_sums(const A* center, const T* x, G& g, int64_t begin, int64_t L, A* f
     V s = V::load(first + j), t = V::load(second + j);
     for (int i = 0; i < kTogether; i++) {
       const int64_t at = begin + i * L + j;
-      __builtin_prefetch(x + at + kTogether * L), g.fetch(at + kTogether * L);
+      __builtin_prefetch(x + at + 2 * kTogether * L), g.fetch(at + 2 * kTogether * L);
       const V value = vector_of<A>(x + at);
       f(k, value, g.lanes(at, j, value), s, t);
     }
