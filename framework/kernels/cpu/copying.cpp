@@ -110,18 +110,32 @@ template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
   });
 }
 
+// The first axis that is dense in src and longer than that beside the innermost, if these two hold a few numbers only; -1: none.
+int longer_axis(const Space& s) {
+  const int row = s.n - 2;
+  for (int d = 0; d < row; d++)
+    if (s.ops[1].strides[d] == 1 && s.sizes[d] > s.sizes[row] && s.sizes[row] * s.sizes[s.n - 1] < 64) return d;
+  return -1;
+}
+
 constexpr int64_t kFew = 16;  // above, lines along one axis are as fast
-// How many of the innermost axes hold a few numbers that lie together in both operands, in another order, as small matrices do; 0: none.
+// How many of the innermost axes hold a few numbers that lie together in both operands, in another order, as small matrices do; or so few on each axis
+// that a line of them is over before it has begun; 0: none.
 int shuffled_axes(const Space& s) {
+  constexpr int64_t kShortest = 4;
   const int64_t *to = s.ops[0].strides, *from = s.ops[1].strides;
   int64_t volume = 1, reach = 0;
+  int short_ones = 0;
   for (int axes = 1; axes < s.n; axes++) {
     const int d = s.n - axes;
-    if (to[d] != volume || volume * s.sizes[d] > kFew) return 0;
+    if (to[d] != volume || volume * s.sizes[d] > kFew) break;
     volume *= s.sizes[d], reach += (s.sizes[d] - 1) * from[d];
     if (axes > 1 && reach == volume - 1) return axes;
+    if (s.sizes[d] > kShortest) break;
+    if (axes > 1) short_ones = axes;
   }
-  return 0;
+  const int d = longer_axis(s);
+  return d < 0 || s.sizes[d] <= kFew ? short_ones : 0;
 }
 
 // Blocks of those axes, by a table of where each number comes from.
@@ -164,12 +178,10 @@ template <class T> void copy_turned_matrices(const Space& s) {
 
 // Where the two innermost axes hold a few numbers only, the axis that is dense in src goes beside the innermost: lines along it are longer.
 void lengthen_lines(Space& s) {
-  const int row = s.n - 2;
-  for (int d = 0; d < row; d++)
-    if (s.ops[1].strides[d] == 1 && s.sizes[d] > s.sizes[row] && s.sizes[row] * s.sizes[s.n - 1] < 64) {
-      std::swap(s.sizes[d], s.sizes[row]);
-      for (int k = 0; k < s.count; k++) std::swap(s.ops[k].strides[d], s.ops[k].strides[row]);
-    }
+  const int row = s.n - 2, d = longer_axis(s);
+  if (d < 0) return;
+  std::swap(s.sizes[d], s.sizes[row]);
+  for (int k = 0; k < s.count; k++) std::swap(s.ops[k].strides[d], s.ops[k].strides[row]);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ template <class U, size_t... I> [[gnu::always_inline]] inline void turn_square(t
         b[part + 2 * i] = __builtin_shuffle(x, y, M{(I / lanes * lanes + I % lanes / 2 + I % 2 * n)...});
         b[part + 2 * i + 1] = __builtin_shuffle(x, y, M{(I / lanes * lanes + lanes / 2 + I % lanes / 2 + I % 2 * n)...});
       }
-    std::memcpy(a, b, sizeof a);
+    ((a[I] = b[I]), ...);  // one by one: as bytes, four short registers went through memory as one long one, which waits for its parts
   }
 #pragma GCC unroll 2
   for (int round = 1; round < parts; round *= 2) {
@@ -43,7 +43,7 @@ template <class U, size_t... I> [[gnu::always_inline]] inline void turn_square(t
         b[2 * part * lanes + i] = __builtin_shuffle(x, y, M{(I / lanes / 2 * lanes + I % lanes + I / lanes % 2 * n)...});
         b[(2 * part + 1) * lanes + i] = __builtin_shuffle(x, y, M{(n / 2 + I / lanes / 2 * lanes + I % lanes + I / lanes % 2 * n)...});
       }
-    std::memcpy(a, b, sizeof a);
+    ((a[I] = b[I]), ...);
   }
 }
 template <class U, size_t... I> void transpose_lanes(const U* from, int64_t from_row, U* to, int64_t to_row, std::index_sequence<I...> lanes) {
