@@ -2,11 +2,14 @@
 
 import collections
 import operator
+from pathlib import Path
 
 import numpy as np
 import torch
 import weir
 
+#: What Linux says of the processor: its maker and flags, for tests of what is another elsewhere.
+CPU = Path("/proc/cpuinfo").read_text()
 
 #: The integers whose bits stand for dtypes that NumPy lacks.
 _BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,

@@ -128,12 +128,9 @@ template <class T, class A> struct Given : InMemory<T> {
 
 // The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
 // again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
-template <class T, class A> struct ThroughRelu {
-  const T* p;
+template <class T, class A> struct ThroughRelu : InMemory<T> {
+  using InMemory<T>::p;
   const A *scale, *shift;  // along the planes
-  void make(int64_t at, int64_t count) {}
-  void end() const {}
-  void fetch(int64_t at) const { __builtin_prefetch(p + at); }
   A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
   const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
     const A* g = widen<T, A>(p + at, buffer, n);
@@ -237,7 +234,7 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
       write(out[1], dw), write(out[2], sum_dy);
     };
     if (before.y) run(SumThroughRelu<T, A>{before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>(), dy.numel() * int64_t(sizeof(T)) >= kStreamed, {}});
-    else if (relu) run(ThroughRelu<T, A>{dy.data<T>(), along_scale.data(), along_shift.data()});
+    else if (relu) run(ThroughRelu<T, A>{{dy.data<T>()}, along_scale.data(), along_shift.data()});
     else run(Given<T, A>{{dy.data<T>()}});
   });
 }

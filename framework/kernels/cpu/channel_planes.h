@@ -209,12 +209,8 @@ template <class T, class A, class F> void channel_map(const ChannelPlanes& p, co
   if (p.inner > 1) {
     return parallel_for(p.outer * C, kGrain / p.inner, [&](int64_t b, int64_t e) {
       share([&](Scratch<T>& buffer) {
-        for (int64_t at = b * p.inner, c; at < e * p.inner;) {
-          c = at / p.inner % C;
-          const int64_t count = std::min(L, (at / p.inner + 1) * p.inner - at);
-          line(at, count, buffer, [&](int64_t, A v, A h) { return f(c, v, h); });
-          at += count;
-        }
+        for (int64_t i = b; i < e; i++)
+          for (int64_t k = 0; k < p.inner; k += L) line(i * p.inner + k, std::min(L, p.inner - k), buffer, [&](int64_t, A v, A h) { return f(i % C, v, h); });
       });
     });
   }

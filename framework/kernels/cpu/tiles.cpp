@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "framework/core/parallel.h"
+#include "framework/kernels/cpu/halves.h"
 
 #if defined(__AVX512BW__) && defined(__linux__)
 #include <cpuid.h>
@@ -95,12 +96,7 @@ void pack(const Factor& x, bool by_lines, int64_t panel, int64_t first_step, int
   }
 }
 
-__m256i rounded(__m512 x) {
-  const __m512i bits = _mm512_castps_si512(x);
-  const __m512i up = _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1)));
-  const __m512i near = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
-  return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(near, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc0)));
-}
+__m256i rounded(__m512 x) { return _mm512_cvtepi32_epi16((__m512i)narrowed(Vec<float>((Vec<float>::V)x))); }
 
 // A factor of each product of a batch, packed whole.
 using Pack = void (*)(const Factor&, int64_t, int64_t, int64_t, BFloat16*);

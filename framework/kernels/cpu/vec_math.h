@@ -234,8 +234,9 @@ inline Vec<double> exp(Vec<double> x) {
   if (!lanes::any(tiny)) return exp_of_near(x);
   D y = where(tiny, D(0), exp_of_near(where(tiny, D(0), x)));
   const Mask<double> denormal = tiny & (x > D(-746));
-  for (int i = 0; i < D::size && lanes::any(denormal); i++)
-    if (denormal.v[i]) y.v[i] = std::exp(x.v[i]);
+  if (lanes::any(denormal))
+    for (int i = 0; i < D::size; i++)
+      if (denormal.v[i]) y.v[i] = std::exp(x.v[i]);
   return y;
 }
 inline Vec<float> exp2(Vec<float> x) {

@@ -1,4 +1,4 @@
-"""framework/kernels/cpu/conv.cpp: gradients whatever layout oneDNN is given, against PyTorch."""
+"""framework/kernels/cpu/conv.cpp: gradients whatever layout oneDNN is given, and its blocks of weights (weight_blocks.h), against PyTorch."""
 
 import pytest
 import torch
@@ -39,6 +39,25 @@ def test_gradients_in_every_layout(name, layout, weight_layout):
     for got, expected in zip((y2, *grads2), (y, *grads)):
         assert_close(got, expected, rtol=1e-4, atol=2e-3)
     assert y2.stride() == y.stride() and grads2[0].stride() == grads[0].stride()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("taps", [1, 3])
+@pytest.mark.parametrize("channels", [(16, 64), (64, 16), (48, 80), (80, 112), (144, 32), (96, 64), (112, 40), (72, 48)], ids=str)
+def test_weights_in_blocks_of_every_size(channels, taps, layout, dtype):
+    torch.manual_seed(0)
+    x, w = torch.randn(2, channels[1], 9, 8), torch.randn(*channels, taps, taps)
+    x, w = (t.to(dtype).contiguous(memory_format=f) for t, f in ((x, torch.channels_last), (w, getattr(torch, layout))))
+    exact = torch.conv2d(x.double(), w.double(), padding=taps // 2)
+    dy = torch.randn_like(exact).to(dtype)
+    given = [t.double().requires_grad_() for t in (x, w)]
+    expected = [exact, *torch.autograd.grad(torch.conv2d(*given, padding=taps // 2), given, dy.double())]
+    a, b = (to_weir(t).contiguous(memory_format=getattr(weir, f)).requires_grad_() for t, f in ((x, "channels_last"), (w, layout)))
+    y = weir.conv2d(a, b, padding=taps // 2)
+    for got, of in zip([y, *weir.autograd.grad(y, (a, b), to_weir(dy))], expected):
+        error = (torch.tensor(got.detach().float().numpy()).double() - of).abs().max()
+        assert error <= of.abs().max() * (1e-5 if dtype == torch.float32 else 2**-7), error
 
 
 @pytest.mark.parametrize("name", ["3x3, many products", "3x3, few", "depthwise", "1x1, few", "1x1, strided", "grouped"])

@@ -1,5 +1,5 @@
-"""Triangular systems of few right-hand sides, whose triangle is read where it lies, against NumPy in double precision. Source:
-framework/kernels/cpu/substitute.h."""
+"""Triangular systems, those of few right-hand sides read where they lie, others by halves, against NumPy in double precision. Source:
+framework/kernels/cpu/substitute.h, triangle_lanes.h."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def wide(x):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("n, columns", [(32, 1), (33, 3), (70, 2), (35, 8), (35, 9)])
+@pytest.mark.parametrize("n, columns", [(32, 1), (33, 3), (70, 2), (35, 8), (35, 9), (5, 20), (16, 33), (17, 9), (100, 40)])
 def test_triangles(n, columns, layout, dtype):
     a, b = matrix(dtype, n), numbers(dtype, n, columns)
     for upper in (False, True):

@@ -1,12 +1,10 @@
 """framework/kernels/cpu/weight_pairs.h and weight_tiles.h: gradients of weights in bfloat16, where the CPU multiplies such numbers in pairs or by tiles;
 elsewhere oneDNN's."""
 
-from pathlib import Path
-
 import pytest
 import torch
 import weir
-from twins import to_weir
+from twins import CPU, to_weir
 
 CASES = {  # input, weight, keywords
     "3x3": ((4, 64, 14, 14), (70, 64, 3, 3), dict(padding=1)),
@@ -57,7 +55,7 @@ def test_equals_the_sum_in_float64(name):
 
 
 # oneDNN's, elsewhere, are neither the same for all numbers of threads nor finite beside an infinity.
-by_pairs = pytest.mark.skipif("avx512_bf16" not in Path("/proc/cpuinfo").read_text() or weir.backends.cpu.get_cpu_capability() != "AVX512",
+by_pairs = pytest.mark.skipif("avx512_bf16" not in CPU or weir.backends.cpu.get_cpu_capability() != "AVX512",
                               reason="needs a CPU that multiplies bfloat16 in pairs, and kernels that are let use it")
 
 

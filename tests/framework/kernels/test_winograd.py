@@ -1,11 +1,9 @@
 """framework/kernels/cpu/winograd.h: convolutions of 3 x 3 places by minimal filtering, with AVX2 and AVX-512; elsewhere oneDNN's."""
 
-from pathlib import Path
-
 import pytest
 import torch
 import weir
-from twins import to_weir
+from twins import CPU, to_weir
 
 # Input, weight, padding: more places than what either dtype leaves to oneDNN, but for those of a line.
 CASES = {
@@ -18,7 +16,7 @@ CASES = {
     "a line": ((1, 32, 1, 300), (32, 32, 3, 3), 1),
 }
 # Where the CPU has a matrix unit, oneDNN convolves bfloat16, which is neither the same for all numbers of threads nor leaves padding alone.
-BFLOAT16 = pytest.param(torch.bfloat16, marks=pytest.mark.skipif("amx_bf16" in Path("/proc/cpuinfo").read_text(), reason="a CPU that multiplies bfloat16 by tiles"))
+BFLOAT16 = pytest.param(torch.bfloat16, marks=pytest.mark.skipif("amx_bf16" in CPU, reason="a CPU that multiplies bfloat16 by tiles"))
 
 
 def sides(name):
