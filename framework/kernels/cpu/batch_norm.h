@@ -41,20 +41,20 @@ void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Sc
   const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
   const Scratch<A> a = p.along(scale), b = p.along(shift);
   const A *pa = a.data(), *pb = b.data();
+  using V = Vec<A>;
   auto map = [&](auto affine) {
     T* to = out.data<T>();
     if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    auto relu = [](A y) { return y < A(-kStoredAsZero<T>) ? A(0) : y; };  // of what will be stored
-    auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
-    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(affine(c, v, g)); });
+    auto relu = [](V y) { return where(y < V(A(-kStoredAsZero<T>)), V(A(0)), y); };  // of what will be stored
+    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu(affine(at, v, g)); });
     Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
-    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g)) + g); });
+    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu(stored_as<T>(affine(at, v, g)) + g); });
   };
-  if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
+  if (plain) return map([=](auto at, V v, V) { return lanes::fma(v, at(pa), at(pb)); });
   // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
   const Scratch<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
   const A *pm = center.data(), *ps = offsets.data();
-  map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
+  map([=](auto at, V v, V) { return (v - at(pm)) * at(pa) + at(ps); });
 }
 inline bool all_plain(Inputs in) {
   return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
@@ -123,7 +123,7 @@ inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
 
 // The gradient of what comes out of batch norm, as it lies in memory.
 template <class T, class A> struct Given : InMemory<T> {
-  A passed(int64_t j, A x, A g) const { return g; }
+  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const { return g; }
 };
 
 // The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
@@ -131,18 +131,20 @@ template <class T, class A> struct Given : InMemory<T> {
 template <class T, class A> struct ThroughRelu : InMemory<T> {
   using InMemory<T>::p;
   const A *scale, *shift;  // along the planes
-  A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
+  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const {
+    return where(lanes::fma(x, at(scale), at(shift)) <= Vec<A>(A(kStoredAsZero<T>)), Vec<A>(A(0)), g);
+  }
   const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
     const A* g = widen<T, A>(p + at, buffer, n);
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) buffer[i] = passed(c, x[i], g[i]);
     return buffer;
   }
-  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const {
-    const Vec<A> y = lanes::fma(x, Vec<A>::load(scale + j), Vec<A>::load(shift + j));
-    return where(y <= Vec<A>(A(kStoredAsZero<T>)), Vec<A>(A(0)), vector_of<A>(p + at));
-  }
+  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return passed(BesideEachOther{j, Vec<A>::size}, x, vector_of<A>(p + at)); }
   A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
+
+ private:
+  A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
 };
 
 // The sum of two gradients where the result `y` of a ReLU is not 0, which is made as it is summed.
@@ -150,31 +152,35 @@ template <class T, class A> struct SumThroughRelu {
   const T *first, *second, *y;
   T* to;
   bool past_caches;
-  Scratch<T> made;
-  int64_t begin = 0;  // of what is made
+  Scratch<T> buffer;
+  const T* made = nullptr;  // from `begin` on
+  int64_t begin = 0;
   void make(int64_t at, int64_t count) {
-    constexpr int64_t kSome = 128, kLine = 64 / sizeof(T);
-    begin = at;
-    if (int64_t(made.size()) < count) made = Scratch<T>(size_t(count));
-    for (int64_t i = 0; i < count; i += kSome) {
-      const int64_t n = std::min(kSome, count - i), from = at + i;
-      for (int64_t k = from + count; k < from + count + n; k += kLine) __builtin_prefetch(first + k), __builtin_prefetch(second + k), __builtin_prefetch(y + k);
-      A bf[kSome], bs[kSome], by[kSome], bo[kSome];
-      const A *pf = widen<T, A>(first + from, bf, n), *ps = widen<T, A>(second + from, bs, n), *py = widen<T, A>(y + from, by, n);
-      A* sums = target<T, A>(&made[i], bo);
-#pragma omp simd
-      for (int64_t k = 0; k < n; k++) sums[k] = py[k] <= A(0) ? A(0) : pf[k] + ps[k];
-      narrow<T, A>(&made[i], sums, n);
-    }
-    if (past_caches) stream(made.data(), to + at, size_t(count) * sizeof(T));
-    else std::copy_n(made.data(), count, to + at);
+    if (past_caches && int64_t(buffer.size()) < count) buffer = Scratch<T>(size_t(count));
+    T* out = past_caches ? buffer.data() : to + at;
+    made = out, begin = at;
+    sum(at, count, out);
+    if (past_caches) stream(out, to + at, size_t(count) * sizeof(T));
   }
   void end() const { if (past_caches) streamed(); }
   void fetch(int64_t at) const {}
   const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(&made[at - begin], buffer, n); }
   Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(&made[at - begin]); }
   A single(int64_t at, int64_t j, A x) const { return A(made[at - begin]); }
-  A passed(int64_t j, A x, A g) const { return g; }
+  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const { return g; }
+
+ private:
+  void sum(int64_t at, int64_t count, T* out) const {
+    constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
+    const T *f = first + at, *s = second + at, *r = y + at;
+    auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + vector_of<A>(s + i)); };
+    int64_t i = 0;
+    for (; i + 2 * w <= count; i += 2 * w) {
+      for (int64_t k = i + count; k < i + count + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(s + k), __builtin_prefetch(r + k);
+      narrow_pair(value(i), value(i + w), out + i);
+    }
+    for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + A(s[i]));
+  }
 };
 // What the sum is made of.
 struct Before { Tensor first, second, y; };
@@ -201,7 +207,7 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
     Tensor y = empty(dx.meta());
     by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
       normalise<T, A>(x, parts, mean, invstd, all_plain(parts), {true, {}}, y);
-      channel_map<T, A>(p, y.data<T>(), dy.data<T>(), y.data<T>(), [](int64_t, A v, A g) { return v <= A(0) ? A(0) : g; });
+      channel_map<T, A>(p, y.data<T>(), dy.data<T>(), y.data<T>(), [](auto, Vec<A> v, Vec<A> g) { return where(v <= Vec<A>(A(0)), Vec<A>(A(0)), g); });
     });
     dy = y, relu = false;
   }
@@ -229,8 +235,9 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
       }
       a = p.along(a), b = p.along(b), k = p.along(k);
       const A *pa = a.data(), *pb = b.data(), *pk = k.data();
-      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * grad.passed(c, v, g) + (pb[c] * v + pk[c]); });
-      else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
+      using V = Vec<A>;
+      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](auto at, V v, V g) { return at(pa) * grad.passed(at, v, g) + (at(pb) * v + at(pk)); });
+      else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](auto at, V g, V) { return at(pa) * g; });
       write(out[1], dw), write(out[2], sum_dy);
     };
     if (before.y) run(SumThroughRelu<T, A>{before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>(), dy.numel() * int64_t(sizeof(T)) >= kStreamed, {}});

@@ -32,10 +32,12 @@ inline FloatBits narrowed(Vec<float> x) {
 #ifdef __AVX512F__
 inline const bool kRoundsToBFloat16 = __builtin_cpu_supports("avx512bf16");
 /// May the machine's instruction round these? It takes a denormal number for 0, and keeps what a NaN carries.
-inline bool rounds(Vec<float> x) {
+inline __mmask16 rounds_otherwise(Vec<float> x) {
   constexpr int kQuietNan = 0x01, kDenormal = 0x20, kSignallingNan = 0x80;
-  return kRoundsToBFloat16 && _mm512_fpclass_ps_mask((__m512)x.v, kQuietNan | kDenormal | kSignallingNan) == 0;
+  return _mm512_fpclass_ps_mask((__m512)x.v, kQuietNan | kDenormal | kSignallingNan);
 }
+inline bool rounds(Vec<float> x) { return kRoundsToBFloat16 && rounds_otherwise(x) == 0; }
+inline bool rounds(Vec<float> x, Vec<float> y) { return kRoundsToBFloat16 && _kortestz_mask16_u8(rounds_otherwise(x), rounds_otherwise(y)); }
 #endif
 inline void narrow(Vec<float> x, BFloat16* p) {
 #ifdef __AVX512F__  // by its name: this file is compiled for CPUs that lack it too
@@ -55,7 +57,7 @@ inline void narrow(Vec<float> low, Vec<float> high, BFloat16* p) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(packed, 0xd8));
 #else
 #ifdef __AVX512F__
-  if (rounds(low) && rounds(high)) [[likely]] {
+  if (rounds(low, high)) [[likely]] {
     __m512i r;
     asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(r) : "v"(low.v), "v"(high.v));
     return _mm512_storeu_si512(p, r);

@@ -166,10 +166,11 @@ void group_images(const Tensor& x, const Groups& s, double eps, const Scratch<do
     bool finite = true;
     for (size_t j = 0; j < k.size(); j++) finite &= std::isfinite(scale[j] * weight[j]);
     T* to = image_of(out, i).template data<T>();
-    if (finite) channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](int64_t j, A v, A) { return (v - c[j]) * scale[j] * weight[j] + bias[j]; });
-    else channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](int64_t j, A v, A) {
-      const A factor = scale[j] * weight[j];
-      return std::isfinite(factor) ? (v - c[j]) * scale[j] * weight[j] + bias[j] : v * factor + (bias[j] - c[j] * factor);  // NaN as PyTorch's are
+    using V = Vec<A>;
+    if (finite) channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](auto at, V v, V) { return (v - at(c)) * at(scale) * at(weight) + at(bias); });
+    else channel_map<T, A>(p, image.data<T>(), nullptr, to, [=](auto at, V v, V) {
+      const V factor = at(scale) * at(weight);
+      return where(abs(factor) <= largest(factor), (v - at(c)) * at(scale) * at(weight) + at(bias), v * factor + (at(bias) - at(c) * factor));  // NaN as PyTorch's are
     });
   }
 }
@@ -197,7 +198,7 @@ void group_images_backward(const Tensor& x, const Tensor& dy, const Groups& s, c
                          b = p.along(by_group<A>(s, slope.data()));
     const A *c = m.data(), *scale = k.data(), *weight = pw.data(), *of_mean = a.data(), *of_scale = b.data();
     channel_map<T, A>(p, image.data<T>(), grad.data<T>(), image_of(dx, i).template data<T>(),
-                      [=](int64_t j, A v, A g) { return scale[j] * (g * weight[j] - of_mean[j] - (v - c[j]) * scale[j] * of_scale[j]); });
+                      [=](auto at, Vec<A> v, Vec<A> g) { return at(scale) * (g * at(weight) - at(of_mean) - (v - at(c)) * at(scale) * at(of_scale)); });
   }
 }
 

@@ -47,6 +47,31 @@ template <class T, class A> [[gnu::always_inline]] inline void narrow(T* p, cons
   convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
 }
 
+/// Two registers to numbers of a narrower type, or of their own, side by side.
+template <class A, class T> [[gnu::always_inline]] inline void narrow_pair(Vec<A> low, Vec<A> high, T* p) {
+  constexpr int w = Vec<A>::size;
+  if constexpr (std::is_same_v<T, A>) {
+    low.store(p), high.store(p + w);
+  } else {
+#ifdef __AVX2__
+    if constexpr (kWidened<T> && std::is_same_v<A, float>) return narrow(low, high, p);
+#endif
+    for (int i = 0; i < w; i++) p[i] = T(low.v[i]), p[w + i] = T(high.v[i]);
+  }
+}
+/// A register of A as it would be read again, had it been stored as T.
+template <class T, class A> Vec<A> stored_as(Vec<A> x) {
+  if constexpr (std::is_same_v<T, A>) return x;
+#ifdef __AVX2__
+  if constexpr (kWidened<T> && std::is_same_v<A, float>) {
+    T p[Vec<A>::size];
+    narrow(x, p);
+    return widened(p);
+  }
+#endif
+  return per_lane(x, [](A v) { return A(T(v)); });
+}
+
 /// A register of numbers of a narrower type, or of its own. Truths count as bytes.
 template <class T, class From> Vec<T> vector_of(const From* p) {
   if constexpr (std::is_same_v<T, From>) {
