@@ -4,6 +4,7 @@
 #include "framework/kernels/cpu/fft_power.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <mutex>
@@ -134,12 +135,12 @@ template <int kBlock, class R> struct Zip {
 
 template <class R> struct Four {
   Complex<R> y[4];
-  template <class From> Four(const From& from, int64_t j, int64_t quarter) {
+  template <class From> [[gnu::always_inline]] Four(const From& from, int64_t j, int64_t quarter) {
     const Complex<R> a = from.load(j), b = from.load(j + quarter), c = from.load(j + 2 * quarter), d = from.load(j + 3 * quarter);
     const Complex<R> sum = a + c, difference = a - c, other = b + d, turn = {d.im - b.im, b.re - d.re};  // i (b - d)
     y[0] = sum + other, y[1] = difference - turn, y[2] = sum - other, y[3] = difference + turn;
   }
-  void times(const Complex<R> (&w)[3]) {
+  [[gnu::always_inline]] void times(const std::array<Complex<R>, 3>& w) {
     for (int k = 0; k < 3; k++) y[k + 1] = y[k + 1] * w[k];
   }
 };
@@ -151,8 +152,8 @@ template <int kStride, class R, class From, class To> void narrow_step(From from
   constexpr int64_t lanes = kLanes<R>;
   for (int64_t j = 0; j < total / 4; j += lanes, w += 6 * lanes) {
     Four<R> f(from, j, total / 4);
-    f.times({{Vec<R>::load(w), Vec<R>::load(w + lanes)}, {Vec<R>::load(w + 2 * lanes), Vec<R>::load(w + 3 * lanes)},
-             {Vec<R>::load(w + 4 * lanes), Vec<R>::load(w + 5 * lanes)}});
+    f.times({{{Vec<R>::load(w), Vec<R>::load(w + lanes)}, {Vec<R>::load(w + 2 * lanes), Vec<R>::load(w + 3 * lanes)},
+              {Vec<R>::load(w + 4 * lanes), Vec<R>::load(w + 5 * lanes)}}});
     Zip<kStride, R>::four(f.y[0].re, f.y[1].re, f.y[2].re, f.y[3].re);
     Zip<kStride, R>::four(f.y[0].im, f.y[1].im, f.y[2].im, f.y[3].im);
     for (int k = 0; k < 4; k++) to.store(4 * j + k * lanes, f.y[k]);
@@ -160,7 +161,7 @@ template <int kStride, class R, class From, class To> void narrow_step(From from
 }
 template <bool kLast, class R, class From, class To> [[gnu::always_inline]] inline void wide_step(From from, To to, int64_t n, int64_t stride, const R* w) {
   for (int64_t p = 0; p < n / 4; p++, w += 6) {
-    Complex<R> by[3];
+    std::array<Complex<R>, 3> by;
     if (!kLast) for (int k = 0; k < 3; k++) by[k] = {Vec<R>(w[2 * k]), Vec<R>(w[2 * k + 1])};
     for (int64_t q = 0; q < stride; q += kLanes<R>) {
       Four<R> f(from, q + stride * p, n * stride / 4);
@@ -168,6 +169,32 @@ template <bool kLast, class R, class From, class To> [[gnu::always_inline]] inli
       for (int k = 0; k < 4; k++) to.store(q + stride * (4 * p + k), f.y[k]);
     }
   }
+}
+/// Two wide steps: what the first one makes for a butterfly of the second never leaves the first cache.
+template <bool kLast, class R, class From, class To>
+[[gnu::always_inline]] inline void two_steps(From from, To to, int64_t n, int64_t stride, const R* first, const R* second) {
+  struct Between {
+    Complex<R> x[4];
+    Complex<R> load(int64_t j) const { return x[j]; }
+  };
+  const auto factors = [](const R* w) { return std::array<Complex<R>, 3>{{{Vec<R>(w[0]), Vec<R>(w[1])}, {Vec<R>(w[2]), Vec<R>(w[3])}, {Vec<R>(w[4]), Vec<R>(w[5])}}}; };
+  for (int64_t p = 0; p < n / 16; p++)
+    for (int64_t q = 0; q < stride; q += kLanes<R>) {
+      Between between[4];
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < 4; j++) {
+        const int64_t at = p + n / 16 * j;
+        Four<R> f(from, q + stride * at, n * stride / 4);
+        f.times(factors(first + 6 * at));
+        for (int k = 0; k < 4; k++) between[k].x[j] = f.y[k];
+      }
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < 4; k++) {
+        Four<R> f(between[k], 0, 1);
+        if (!kLast) f.times(factors(second + 6 * p));
+        for (int l = 0; l < 4; l++) to.store(q + stride * (k + 4 * (4 * p + l)), f.y[l]);
+      }
+    }
 }
 template <class R, class From, class To> [[gnu::always_inline]] inline void pair_step(From from, To to, int64_t stride) {
   for (int64_t q = 0; q < stride; q += kLanes<R>) {
@@ -227,13 +254,19 @@ template <class R, class F> void for_inner(int64_t n, F&& f) {
   for (int64_t k = 1; k < n; k += kLanes<R>) f(std::min(k, n - kLanes<R>));
 }
 
-/// The steps of n points from `from` to `to`, by way of p, where both may lie, and of q.
+/// The steps of n points from `from` to `to`, by way of p, where both may lie, and of q. Two at a time: 256 complex numbers abreast leave the first cache.
 template <int n, int stride, class R, class From, class To> void steps_abreast(From from, To to, R* p, R* q, const std::vector<R>* w) {
+  // Rows of columns lie far apart, and sixteen at once meet in the sets of the cache; where two steps fit the registers that is no loss.
+  constexpr bool kTwo = n >= 16 && (n == 16 || kVecBytes == 64 || !std::is_same_v<From, Columns<R>>);
+  constexpr int rest = kTwo ? n / 16 : n / 4;
   if constexpr (n == 2) pair_step<R>(from, to, stride * kLanes<R>);
-  if constexpr (n == 4) wide_step<true, R>(from, to, n, stride * kLanes<R>, nullptr);
-  if constexpr (n > 4) {
-    wide_step<false>(from, Abreast<R>(q), n, stride * kLanes<R>, w->data());
-    steps_abreast<n / 4, 4 * stride>(Abreast<R>(q), to, q, p, w + 1);
+  else if constexpr (n == 4) wide_step<true, R>(from, to, n, stride * kLanes<R>, nullptr);
+  else if constexpr (n == 16) two_steps<true>(from, to, n, stride * kLanes<R>, w[0].data(), w[1].data());
+  else {
+    const Abreast<R> between(q);
+    if constexpr (kTwo) two_steps<false>(from, between, n, stride * kLanes<R>, w[0].data(), w[1].data());
+    else wide_step<false>(from, between, n, stride * kLanes<R>, w->data());
+    steps_abreast<rest, n / rest * stride>(between, to, q, p, w + (kTwo ? 2 : 1));
   }
 }
 template <class F> void by_length(int64_t n, F&& f) {
