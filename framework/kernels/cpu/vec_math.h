@@ -111,7 +111,7 @@ inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
 }
 inline F32 exp_reduced(F32 x, F32* n, I32* low) { return expm1_reduced(x, n, low) + F32(1); }
 /// exp(x) = 2^n p for x in [-104, 89]: gives p, and n, of which a fraction counts for nothing. Where 32 numbers are looked up in one instruction, p is 2^(k / 32) times
-/// 1 + q of the little that is left, and what the number looked up is rounded by is added: 1 argument in 30 is not rounded to the nearest number.
+/// 1 + q of the little that is left, and what the number looked up is rounded by is added: 1 argument in 200 is not rounded to the nearest number.
 #ifdef __AVX512F__
 alignas(64) inline constexpr float kPowers[32] = {  // of 2^(1 / 32)
     1.0f, 1.0218972f, 1.0442737f, 1.0671405f, 1.0905077f, 1.1143868f, 1.1387886f, 1.1637249f,
