@@ -29,7 +29,7 @@ Tensor zeros_for(const Tensor& x) { return grad_ops.zeros(Meta(x.sizes(), x.dtyp
 Tensor zeros_to_hold(const Tensor& t, const Meta& m) {
   const Axes axes = batch_axes(Inputs(&t, 1));
   AxesOfResults scope(axes.empty() ? nullptr : &axes);
-  const int64_t numel = numel_of(m.sizes), reach = numel ? extent(m.sizes, m.strides).high + 1 : 0;
+  const int64_t numel = numel_of(m.sizes), reach = numel && !m.row_major() ? extent(m.sizes, m.strides).high + 1 : numel;
   Tensor r = unfilled(reach > numel ? Meta(Dims{reach}, m.dtype, m.device) : m);
   GradMode off(false);
   copy_into(r, wrapped_number(Scalar(0.0), m.device));
