@@ -193,7 +193,7 @@ def test_what_costs_next_to_no_time_is_computed_again_unasked():
         made = weir._C._Plan(traced, **options)
         made.graph.check()
         return made
-    kept, spared, sparing = plan(4096), plan(4096, saves_memory=True), plan(4096, memory_budget=0)
+    kept, spared, sparing = plan(2048), plan(2048, saves_memory=True), plan(2048, memory_budget=0)
     assert sparing.arena_bytes < spared.arena_bytes < kept.arena_bytes
     assert len(kept.graph) < len(spared.graph) < len(sparing.graph)
     assert len(plan(256, saves_memory=True).graph) == len(plan(256).graph)  # little memory
