@@ -198,3 +198,15 @@ def test_what_costs_next_to_no_time_is_computed_again_unasked():
     assert len(kept.graph) < len(spared.graph) < len(sparing.graph)
     assert len(plan(256, saves_memory=True).graph) == len(plan(256).graph)  # little memory
     assert nn.Graph().config.memory_budget == "auto"
+
+
+def test_a_large_plan_gives_back_what_is_idle():
+    blocks = [weir.empty(1 << 20) for _ in range(8)]
+    del blocks
+    assert weir._C._allocator_stats()[2] >= 8 << 20
+    x = weir.empty(1024, 4096)
+    with weir._trace.tracing() as t:
+        traced = t.finish([x.cumsum(0).cumsum(1).sum() for x in t.arguments((x,))])
+    plan = weir._C._Plan(traced)
+    assert plan.arena_bytes >= 16 << 20
+    assert weir._C._allocator_stats()[2] < 1 << 20
