@@ -157,7 +157,7 @@ class _Loader:
     """What a loader's iterators ask for: libraries (fastai) hand them such a stand-in, which has no batch sampler."""
 
     _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
-    _index_sampler, generator, prefetch_factor, multiprocessing_context = range(10**9), None, 2, None
+    _index_sampler, generator, prefetch_factor, multiprocessing_context = range(1000), None, 2, None
     pin_memory, timeout, persistent_workers, pin_memory_device, worker_init_fn = False, 0, False, "", None
 
     def __init__(self, module, workers):
