@@ -190,7 +190,7 @@ PYBIND11_MODULE(_weir, m) {
 #ifdef __SSE__
     constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
     auto set = [on] { _mm_setcsr((_mm_getcsr() & ~(kFlushToZero | kDenormalsAreZero)) | (on ? kFlushToZero | kDenormalsAreZero : 0)); };
-    parallel_for(num_threads(), 1, [&](int64_t, int64_t) { set(); });
+    on_every_thread(set);
     return true;
 #else
     return !on;

@@ -4,7 +4,9 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <vector>
 
 namespace weir {
 namespace {
@@ -22,6 +24,26 @@ struct AtFork {
   }
 } at_fork;
 
+// A share is cut into parts. Threads take those of their own share first, in order, then what others have left: one that is late, since memory is slow to
+// come to it or its core has other work, does not keep the others waiting. Parts, and so all sums, are the same whoever takes them.
+constexpr int64_t kParts = 8;
+struct alignas(64) Taken { std::atomic<int64_t> parts = 0; };
+
+template <class F> void on_threads(int count, F&& f) {
+  starting_pool();
+  std::exception_ptr error;
+#pragma omp parallel num_threads(count)
+  {
+    try {
+      f(omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 }  // namespace
 
 void parallel_for(int64_t n, int64_t grain, Share f) {
@@ -30,19 +52,24 @@ void parallel_for(int64_t n, int64_t grain, Share f) {
   const int64_t most = (n + grain - 1) / grain;
   const int threads = most <= 1 || omp_in_parallel() ? 1 : int(std::min<int64_t>(omp_get_max_threads(), most));
   if (threads <= 1) return f(0, n);
-  starting_pool();
-  std::exception_ptr error;
-#pragma omp parallel num_threads(threads)
-  {
-    const int64_t count = omp_get_num_threads(), me = omp_get_thread_num(), begin = n * me / count, end = n * (me + 1) / count;
-    try {
-      if (begin < end) f(begin, end);
-    } catch (...) {
-#pragma omp critical
-      if (!error) error = std::current_exception();
+  const int64_t each = std::min(most / threads, kParts), parts = each * threads;
+  thread_local std::vector<Taken> of_thread;
+  if (of_thread.size() < size_t(threads)) of_thread = std::vector<Taken>(threads);
+  std::vector<Taken>& taken = of_thread;  // of the calling thread, where all look
+  for (int i = 0; i < threads; i++) taken[i].parts.store(0, std::memory_order_relaxed);
+  on_threads(threads, [&](int me) {
+    for (int i = 0; i < threads; i++) {
+      const int share = (me + i) % threads;
+      for (int64_t k; (k = taken[share].parts.fetch_add(1, std::memory_order_relaxed)) < each;) {
+        const int64_t part = share * each + k;
+        f(n * part / parts, n * (part + 1) / parts);
+      }
     }
-  }
-  if (error) std::rethrow_exception(error);
+  });
+}
+
+void on_every_thread(const std::function<void()>& f) {
+  on_threads(omp_get_max_threads(), [&](int) { f(); });
 }
 
 void starting_pool() { has_pool = true; }

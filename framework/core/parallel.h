@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <functional>
 
 namespace weir {
 
@@ -30,9 +31,11 @@ class Share {
   void (*call_)(const void*, int64_t, int64_t);
 };
 
-/// Calls `f(begin, end)` over [0, n) in contiguous shares of at least `grain`, on the calling thread when small. A grain below 1,
-/// which is what `kGrain / work` is for more work than a grain, counts as 1.
+/// Calls `f(begin, end)` over [0, n) in contiguous shares of at least `grain`, a few for every thread, on the calling thread and whole when small. A grain
+/// below 1, which is what `kGrain / work` is for more work than a grain, counts as 1.
 /// The first exception of any share is rethrown here: one may not leave an OpenMP region.
 void parallel_for(int64_t n, int64_t grain, Share f);
+/// Calls `f` once on every thread of the pool, for what a thread keeps to itself.
+void on_every_thread(const std::function<void()>& f);
 
 }  // namespace weir
