@@ -13,6 +13,7 @@
 
 #include "framework/core/dims.h"
 #include "framework/core/error.h"
+#include "framework/core/huge_pages.h"
 #include "framework/core/released.h"
 #include "framework/core/scratch.h"
 #ifdef __SANITIZE_ADDRESS__
@@ -24,7 +25,6 @@ namespace {
 
 constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of equal blocks
 constexpr size_t kSmallKept = 256;       // blocks a thread keeps
-constexpr size_t kHugePage = 2 << 20;    // from this size, ask for huge pages: fewer faults, fewer TLB misses
 constexpr double kMaxWaste = 1.125;      // a cached block may be this much larger than the request
 constexpr size_t kLeastIdle = 8 << 20, kMostIdle = 64 << 20;  // of cached blocks, beside what was in use at once
 
@@ -42,34 +42,14 @@ size_t block_size(size_t bytes) {
 // AddressSanitizer knows the blocks, not what of them was asked for or which wait for their next use: these say so.
 // It also has the limit on a request's size that a run of random calls needs, so that there all blocks come from malloc.
 #ifdef __SANITIZE_ADDRESS__
-constexpr size_t kMapped = SIZE_MAX;
+constexpr size_t kPooled = SIZE_MAX, kMapped = SIZE_MAX;
 void forbid(std::byte* p, size_t size) { __asan_poison_memory_region(p, size); }
 void allow(std::byte* p, size_t size) { __asan_unpoison_memory_region(p, size); }
 #else
-constexpr size_t kMapped = kHugePage;  // from this size, blocks are mapped by themselves
+constexpr size_t kPooled = 32 << 10, kMapped = 8 << 20;  // from these sizes, blocks are cut from huge pages, and mapped by themselves
 void forbid(std::byte*, size_t) {}
 void allow(std::byte*, size_t) {}
 #endif
-
-// Large blocks are mapped by themselves, on a huge-page boundary: malloc would put them on its heap once it has seen
-// some freed, and a heap with holes never gives memory back.
-std::byte* from_system(size_t size) {
-  if (size < kMapped) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
-  size_t room = size + kHugePage;
-  void* p = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return nullptr;
-  auto start = reinterpret_cast<uintptr_t>(p), aligned = round_up(start, kHugePage);
-  if (aligned > start) munmap(p, aligned - start);
-  size_t tail = start + room - (aligned + size);
-  if (tail) munmap(reinterpret_cast<void*>(aligned + size), tail);
-  madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
-  return reinterpret_cast<std::byte*>(aligned);
-}
-void to_system(std::byte* p, size_t size) {
-  allow(p, size);
-  if (size < kMapped) std::free(p);
-  else munmap(p, size);
-}
 
 // Blocks by size. Best fit within kMaxWaste, so that the shapes of a training step find their own blocks again.
 class Cache {
@@ -139,6 +119,18 @@ class Cache {
     }
     return p;
   }
+  // malloc would put larger blocks on its heap once it has seen some freed, and a heap with holes never gives memory back.
+  std::byte* from_system(size_t size) {
+    if (size >= kMapped) return map_huge_pages(size);
+    std::byte* p = size >= kPooled ? huge_pages_.take(size) : nullptr;
+    return p ? p : static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  }
+  void to_system(std::byte* p, size_t size) {
+    allow(p, size);
+    if (size >= kMapped) munmap(p, size);
+    else if (size >= kPooled && huge_pages_.owns(p)) huge_pages_.give(p, size);
+    else std::free(p);
+  }
   std::byte* fresh(size_t size) {
     for (int attempt = 0; attempt < 2; attempt++) {
       if (std::byte* p = from_system(size)) return p;
@@ -161,6 +153,7 @@ class Cache {
     }
   }
   std::mutex mutex_;
+  HugePages huge_pages_;
   std::map<size_t, std::vector<std::byte*>> free_;
   std::map<std::byte*, size_t> real_size_;
   std::set<size_t> dropped_;  // sizes that were given back for others
@@ -174,7 +167,10 @@ Cache& cache() {
 }
 
 // Small blocks and Storage objects themselves: a thread's own lists, no lock.
-void release(std::byte* p) { to_system(p, kSmallBlock); }
+void release(std::byte* p) {
+  allow(p, kSmallBlock);
+  std::free(p);
+}
 void release(Storage* p) { std::free(p); }
 template <class T, size_t kKeep>
 struct FreeList {
