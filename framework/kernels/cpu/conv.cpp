@@ -12,6 +12,7 @@
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/kernels/cpu/weight_pairs.h"
+#include "framework/kernels/cpu/weight_products.h"
 #include "framework/kernels/cpu/weight_tiles.h"
 #include "framework/kernels/cpu/winograd.h"
 #include "framework/op/packing.h"
@@ -473,7 +474,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], in[1], out[0],
       [&](const Tensor& x, const Tensor& dy, const Tensor& dw) {
         const Tensor a = laid_as(x, dw), b = laid_as(dy, dw);
-        if (filter_by_tiles(op, a, b, dw) || sum_by_tiles(op, a, b, dw) || sum_by_pairs(op, a, b, dw)) return;
+        if (filter_by_tiles(op, a, b, dw) || sum_by_products(op, a, b, dw) || sum_by_tiles(op, a, b, dw) || sum_by_pairs(op, a, b, dw)) return;
         in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {

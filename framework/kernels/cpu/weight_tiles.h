@@ -89,25 +89,17 @@ class WeightTiles {
   struct Room { Scratch<BFloat16> left, right; };
   struct Place { int64_t image, row, column; };  // of a window
 
-  bool is_single() const { return taps_ == 1; }
   bool keeps_parts() const { return sums_size() * int64_t(sizeof(float)) <= kSmallSums; }
   int64_t sums_size() const { return taps_ * lefts_ * rights_ * kTileStep; }
-  int64_t pairs() const { return is_single() ? slots_ / 2 : slots_ + furthest_; }  // of a phase
+  int64_t pairs() const { return slots_ + furthest_; }  // of a phase
   int64_t left_size() const { return slots_ * kTileLines; }
   int64_t right_size() const { return int64_t(phases_.size()) * pairs() * kPairNumbers; }
 
-  // Windows of one position follow each other over all images; others form bands of rows of one image.
+  // Windows form bands of rows of one image.
   void divide() {
     constexpr int64_t kNumber = sizeof(BFloat16), kLine = kTileLines * kNumber;  // bytes of a window in a panel
     auto rounded = [](int64_t n) { return (n + kStep - 1) / kStep * kStep; };
     auto parts = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
-    if (is_single()) {
-      const int64_t windows = images_ * down_.windows * across_.windows, inner = kLine * std::min(lefts_, rights_);
-      const int64_t most = keeps_parts() ? kCached / 2 / (kLine * (lefts_ + rights_)) : std::clamp(sums_size() / 2, kCached / 2, kCached * 3 / 2) / inner;
-      bands_ = parts(windows, std::max(most, kStep));
-      slots_ = rounded(parts(windows, bands_)), bands_ = parts(windows, slots_), together_ = 1;
-      return;
-    }
     const int64_t line = kLine * (1 + 2 * int64_t(phases_.size()));  // of both factors
     per_image_ = parts(down_.windows, std::max<int64_t>(kCached / (line * pitch_), 1));
     rows_ = parts(down_.windows, per_image_);
@@ -132,32 +124,19 @@ class WeightTiles {
       float* c = sums + ((tap * lefts_ + left) * rights_ + right) * kTileStep;
       const int64_t from = (moves_[tap].phase * pairs() + moves_[tap].offset) * kPairNumbers;
       begin_sums(c, kTileLines, add);
-      for (int64_t i = 0; i < count; i++) add_pairs(left_at(room, left, i), right_at(room, right, i) + from, is_single() ? kPairNumbers : 2 * kPairNumbers, slots_ / kStep);
+      for (int64_t i = 0; i < count; i++) add_pairs(left_at(room, left, i), right_at(room, right, i) + from, 2 * kPairNumbers, slots_ / kStep);
       end_sums(c, kTileLines);
     };
-    // Panels of the side with fewer are read again for each of the other side, and one of the output's again for each position.
-    const bool by_left = is_single() && lefts_ > rights_;
-    const int64_t inner = by_left ? rights_ : lefts_;
+    // A panel of the output's is read again for each position.
     parallel_for(lefts_ * rights_, 1, [&](int64_t b, int64_t e) {
       Tiles tiles;
       for (int64_t j = b; j < e; j++)
-        for (int64_t tap = 0; tap < taps_; tap++) block(by_left ? j / inner : j % inner, by_left ? j % inner : j / inner, tap);
+        for (int64_t tap = 0; tap < taps_; tap++) block(j % lefts_, j / lefts_, tap);
     });
   }
 
-  // f(slot, place) of a band's windows, one after the other. A place outside of the windows has image -1.
+  // f(slot, place) of a band's windows, one after the other.
   template <class F> void for_slots(int64_t band, int64_t count, F&& f) const {
-    if (is_single()) {
-      const int64_t plane = down_.windows * across_.windows, at = band * slots_;
-      Place p{at / plane, at % plane / across_.windows, at % across_.windows};
-      for (int64_t slot = 0; slot < count; slot++) {
-        f(slot, p.image < images_ ? p : Place{-1, 0, 0});
-        if (++p.column < across_.windows) continue;
-        p.column = 0;
-        if (++p.row == down_.windows) p.row = 0, p.image++;
-      }
-      return;
-    }
     Place p{band / per_image_, band % per_image_ * rows_, 0};
     for (int64_t slot = 0; slot < count; slot++) {
       f(slot, p);
@@ -167,9 +146,9 @@ class WeightTiles {
 
   void pack_left(int64_t band, int64_t at, int64_t begin, int64_t end, Room& room) const {
     const BFloat16* lines[kStep];
-    const int64_t last = is_single() ? down_.windows : std::min(down_.windows, band % per_image_ * rows_ + rows_);
+    const int64_t last = std::min(down_.windows, band % per_image_ * rows_ + rows_);
     for_slots(band, slots_, [&](int64_t slot, const Place& p) {
-      const bool is_window = p.image >= 0 && p.row < last && p.column < across_.windows;
+      const bool is_window = p.row < last && p.column < across_.windows;
       lines[slot % kStep] = is_window ? dy_ + ((p.image * down_.windows + p.row) * across_.windows + p.column) * out_ : zeros_.data();
       if (slot % kStep < kStep - 1) return;
       for (int64_t panel = begin; panel < end; panel++)
@@ -180,23 +159,22 @@ class WeightTiles {
   void pack_right(int64_t band, int64_t at, int64_t phase, int64_t begin, int64_t end, Room& room) const {
     constexpr int64_t kLines = 64;
     const BFloat16* lines[kLines + 1];
-    const int64_t step = is_single() ? 2 : 1, count = pairs();
+    const int64_t count = pairs();
     int64_t n = 0, done = 0;  // lines that are there, pairs that are packed
     auto pack = [&](int64_t some) {
       for (int64_t panel = begin; panel < end; panel++)
-        pack_pairs(lines, some, step, panel * kTileLines, kLines * across_.stride * in_, right_at(room, panel, at) + (phase * count + done) * kPairNumbers);
+        pack_pairs(lines, some, 1, panel * kTileLines, kLines * across_.stride * in_, right_at(room, panel, at) + (phase * count + done) * kPairNumbers);
       done += some;
     };
-    for_slots(band, is_single() ? slots_ : count + 1, [&](int64_t, const Place& p) {
+    for_slots(band, count + 1, [&](int64_t, const Place& p) {
       const int64_t y = phases_[phase].y + p.row * down_.stride, x = phases_[phase].x + p.column * across_.stride;
-      const bool is_there = p.image >= 0 && down_.covers(y) && across_.covers(x);
+      const bool is_there = down_.covers(y) && across_.covers(x);
       lines[n++] = is_there ? x_ + ((p.image * down_.places + y) * across_.places + x) * in_ : zeros_.data();
-      if (n < kLines + (step == 1)) return;
-      pack(kLines / step);
-      n = 0;
-      if (step == 1) lines[n++] = lines[kLines];
+      if (n <= kLines) return;
+      pack(kLines);
+      lines[0] = lines[kLines], n = 1;
     });
-    if (const int64_t some = step == 1 ? n - 1 : n / 2) pack(some);
+    if (n > 1) pack(n - 1);
   }
 
   bool write(const float* sums, int64_t parts) const {
@@ -227,7 +205,7 @@ class WeightTiles {
         }
       if (bad) finite = false;
     });
-    return finite || (is_single() && down_.padding == 0 && across_.padding == 0);  // where nothing but windows is multiplied
+    return finite;
   }
 
   const BFloat16 *x_, *dy_;

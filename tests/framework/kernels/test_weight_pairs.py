@@ -1,4 +1,4 @@
-"""framework/kernels/cpu/weight_pairs.h and weight_tiles.h: gradients of weights in bfloat16, where the CPU multiplies such numbers in pairs or by tiles;
+"""framework/kernels/cpu/weight_pairs.h, weight_tiles.h and weight_products.h: gradients of weights in bfloat16, where the CPU multiplies such numbers in pairs or by tiles;
 elsewhere oneDNN's."""
 
 import pytest
@@ -13,6 +13,8 @@ CASES = {  # input, weight, keywords
     "spread": ((3, 32, 17, 16), (53, 32, 3, 5), dict(dilation=(2, 3), padding=(1, 4))),
     "1x1": ((3, 384, 28, 28), (400, 384, 1, 1), {}),
     "1x1 of odd pictures": ((17, 512, 7, 7), (330, 512, 1, 1), {}),
+    "1x1, more channels out": ((3, 64, 29, 28), (256, 64, 1, 1), {}),
+    "1x1, a few channels out": ((5, 320, 9, 9), (20, 320, 1, 1), {}),
     "1x1, strided": ((3, 512, 15, 28), (400, 512, 1, 1), dict(stride=2)),
     "1x1, padded": ((3, 512, 11, 12), (400, 512, 1, 1), dict(padding=2)),
     "a column": ((3, 64, 40, 40), (64, 64, 7, 1), dict(padding=(3, 0))),
@@ -60,8 +62,9 @@ by_pairs = pytest.mark.skipif("avx512_bf16" not in CPU or weir.backends.cpu.get_
 
 
 @by_pairs
-def test_is_the_same_for_any_number_of_threads():
-    given, keywords = sides("3x3")
+@pytest.mark.parametrize("name", ["3x3", "1x1", "1x1, more channels out", "1x1 of many channels"])
+def test_is_the_same_for_any_number_of_threads(name):
+    given, keywords = sides(name)
     threads, found = weir.get_num_threads(), []
     try:
         for n in (1, 2, 3):
@@ -73,8 +76,9 @@ def test_is_the_same_for_any_number_of_threads():
 
 
 @by_pairs
-def test_an_infinite_number_reaches_no_window_that_does_not_cover_it():
-    (x, w, dy), keywords = sides("odd rows")
+@pytest.mark.parametrize("name", ["odd rows", "1x1, more channels out", "1x1, a few channels out", "1x1, strided"])
+def test_an_infinite_number_reaches_no_window_that_does_not_cover_it(name):
+    (x, w, dy), keywords = sides(name)
     x[0, 5, 3, 6] = float("inf")
     got = gradient(weir, *ours((x, w, dy)), keywords).float().numpy()
     exact = gradient(torch, x.double(), w.double(), dy.double(), keywords)
