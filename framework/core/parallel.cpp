@@ -26,7 +26,7 @@ struct AtFork {
 
 // A share is cut into parts. Threads take those of their own share first, in order, then what others have left: one that is late, since memory is slow to
 // come to it or its core has other work, does not keep the others waiting. Parts, and so all sums, are the same whoever takes them.
-constexpr int64_t kParts = 8;
+constexpr int64_t kParts = 8, kGrains = 2;  // of a share, at most; of a part, at least, below which taking it costs more than waiting
 struct alignas(64) Taken { std::atomic<int64_t> parts = 0; };
 
 template <class F> void on_threads(int count, F&& f) {
@@ -52,7 +52,13 @@ void parallel_for(int64_t n, int64_t grain, Share f) {
   const int64_t most = (n + grain - 1) / grain;
   const int threads = most <= 1 || omp_in_parallel() ? 1 : int(std::min<int64_t>(omp_get_max_threads(), most));
   if (threads <= 1) return f(0, n);
-  const int64_t each = std::min(most / threads, kParts), parts = each * threads;
+  const int64_t each = std::clamp<int64_t>(most / threads / kGrains, 1, kParts), parts = each * threads;
+  auto run = [&](int64_t part) { f(n * part / parts, n * (part + 1) / parts); };
+  if (each == 1) {
+    return on_threads(threads, [&](int me) {
+      for (int64_t part = me; part < parts; part += omp_get_num_threads()) run(part);  // there may be fewer than were asked for
+    });
+  }
   thread_local std::vector<Taken> of_thread;
   if (of_thread.size() < size_t(threads)) of_thread = std::vector<Taken>(threads);
   std::vector<Taken>& taken = of_thread;  // of the calling thread, where all look
@@ -60,10 +66,7 @@ void parallel_for(int64_t n, int64_t grain, Share f) {
   on_threads(threads, [&](int me) {
     for (int i = 0; i < threads; i++) {
       const int share = (me + i) % threads;
-      for (int64_t k; (k = taken[share].parts.fetch_add(1, std::memory_order_relaxed)) < each;) {
-        const int64_t part = share * each + k;
-        f(n * part / parts, n * (part + 1) / parts);
-      }
+      for (int64_t k; (k = taken[share].parts.fetch_add(1, std::memory_order_relaxed)) < each;) run(share * each + k);
     }
   });
 }

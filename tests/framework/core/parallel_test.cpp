@@ -45,6 +45,19 @@ TEST(ParallelFor, TakesWhatAnotherThreadHasLeft) {
   EXPECT_EQ(done, n);
 }
 
+TEST(ParallelFor, IsDoneByFewerThreadsThanAskedFor) {
+  const int threads = num_threads();
+  set_num_threads(threads + 2);
+  omp_set_dynamic(1);  // so that no more threads run than there are cores
+  for (int64_t n : {int64_t(threads) + 2, int64_t(1000)}) {
+    std::atomic<int64_t> done = 0;
+    parallel_for(n, 1, [&](int64_t begin, int64_t end) { done += end - begin; });
+    EXPECT_EQ(done, n);
+  }
+  omp_set_dynamic(0);
+  set_num_threads(threads);
+}
+
 TEST(ParallelFor, CutsTheSamePartsWhoeverTakesThem) {
   std::set<int64_t> first;
   for (int round = 0; round < 20; round++) {
