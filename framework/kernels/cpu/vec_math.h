@@ -148,20 +148,60 @@ inline F32 exp_near(F32 x) {
   return of_bits(plus(bits(p), I32(low.v << 23)));
 }
 
+#ifdef __AVX512F__
+/// x = 2^e m with m in [3/4, 3/2), whose leading bits look up c, of 7 digits, so that r = m c - 1 is exact and at most 1/32: the logarithm is that of 1 + r and of 2^e / c,
+/// which is looked up too, as a number whose sum with r times a factor loses nothing that is not added again. 1 argument in 800 is not rounded to the nearest number.
+alignas(64) inline constexpr float kReciprocals[32] = {
+    1.0f, 0.953125f, 0.921875f, 0.90625f, 0.875f, 0.859375f, 0.828125f, 0.8125f, 0.796875f, 0.765625f, 0.75f, 0.734375f, 0.71875f, 0.703125f, 0.6875f, 0.671875f,
+    1.3125f, 1.296875f, 1.265625f, 1.25f, 1.21875f, 1.203125f, 1.171875f, 1.15625f, 1.125f, 1.109375f, 1.09375f, 1.078125f, 1.0625f, 1.046875f, 1.03125f, 1.0f};
+/// -log(c) in multiples of 2^-14 and what is left of it; the same of log(2); and log(e).
+struct Base {
+  float of_c[32], rest_of_c[32], two, rest_of_two, e, rest_of_e;
+};
+alignas(64) inline constexpr Base kE{
+    {0.0f, 0.048034668f, 0.08135986f, 0.09844971f, 0.13354492f, 0.1515503f, 0.18859863f, 0.2076416f, 0.22705078f, 0.26708984f, 0.2876587f, 0.30871582f, 0.33026123f, 0.3522339f, 0.37469482f, 0.39770508f,
+     -0.27191162f, -0.25994873f, -0.2355957f, -0.22314453f, -0.19781494f, -0.18493652f, -0.15863037f, -0.14520264f, -0.11779785f, -0.1038208f, -0.08959961f, -0.07519531f, -0.06060791f, -0.045837402f, -0.030761719f, 0.0f},
+    {0.0f, -2.5448782e-05f, -1.4223828e-05f, -9.634218e-06f, -1.352925e-05f, -3.9484155e-07f, -7.4630047e-06f, -2.2367842e-06f,
+     6.669385e-06f, -2.70585e-05f, 2.3381046e-05f, 1.9661336e-05f, -1.9543599e-05f, -1.3293129e-05f, -1.3747773e-06f, -2.2110458e-05f,
+     -2.209439e-05f, -8.793968e-06f, 2.9631812e-05f, 9.799357e-07f, -1.0801924e-05f, 1.4184943e-05f, 2.5340918e-05f, 2.0626874e-05f,
+     1.4815906e-05f, 2.40071e-05f, -1.2549314e-05f, -2.8108738e-05f, -1.671166e-05f, 2.7866312e-05f, -9.939917e-06f, 0.0f},
+    0.69317627f, -2.9088971e-05f, 1.0f, 0.0f};
+alignas(64) inline constexpr Base kTen{
+    {0.0f, 0.020874023f, 0.035339355f, 0.04272461f, 0.0579834f, 0.0657959f, 0.08190918f, 0.090148926f, 0.09863281f, 0.1159668f, 0.124938965f, 0.13409424f, 0.14343262f, 0.1529541f, 0.16271973f, 0.17272949f,
+     -0.11810303f, -0.11291504f, -0.10229492f, -0.09692383f, -0.0859375f, -0.080322266f, -0.06890869f, -0.06304932f, -0.05114746f, -0.04510498f, -0.03894043f, -0.03265381f, -0.026306152f, -0.019897461f, -0.013366699f, 0.0f},
+    {0.0f, -2.3884464e-05f, -1.1393127e-05f, 2.7371047e-05f, 8.54854e-06f, 2.1386053e-05f, -5.075304e-06f, 2.7704567e-05f,
+     -2.3014614e-05f, 1.709708e-05f, -2.2823545e-07f, -1.2122233e-05f, -1.0474885e-05f, 1.3358646e-05f, 7.5709354e-06f, -1.7973784e-05f,
+     3.7152658e-06f, 1.692067e-05f, -1.012302e-05f, 1.3815117e-05f, 2.2871294e-05f, 1.1514437e-05f, 2.7401999e-05f, -2.4293408e-06f,
+     -5.06151e-06f, 2.6605734e-05f, 2.2363658e-05f, -1.530816e-05f, -2.2786378e-05f, 2.6322205e-06f, 2.7376607e-06f, 0.0f},
+    0.3010254f, 4.605039e-06f, 0.4342945f, -1.010305e-08f};
+alignas(64) inline constexpr Base kTwo{
+    {0.0f, 0.0692749f, 0.117370605f, 0.14202881f, 0.19262695f, 0.21862793f, 0.27209473f, 0.29956055f, 0.32757568f, 0.38531494f, 0.41503906f, 0.44543457f, 0.47644043f, 0.5081177f, 0.5405884f, 0.57373047f,
+     -0.39233398f, -0.37506104f, -0.33984375f, -0.3218994f, -0.2854004f, -0.26678467f, -0.2288208f, -0.20947266f, -0.16992188f, -0.14971924f, -0.12927246f, -0.10852051f, -0.08746338f, -0.066101074f, -0.04437256f, 0.0f},
+    {0.0f, -1.2239907e-05f, -1.3654831e-05f, -9.803722e-06f, 1.8124818e-05f, 1.2356788e-05f, -1.51811255e-05f, -2.650161e-07f,
+     -1.0255652e-06f, -2.4785522e-05f, -1.5632212e-06f, -2.342199e-05f, -2.3857444e-06f, 2.922789e-05f, -1.9997544e-05f, 4.776548e-06f,
+     1.6561597e-05f, 2.160381e-05f, -6.2528848e-06f, -2.8680824e-05f, -1.8282373e-06f, -1.8727261e-06f, 2.1102853e-06f, 1.9290621e-05f,
+     -3.1264424e-06f, -2.7881224e-05f, -1.05560075e-05f, -3.9489655e-06f, 5.376559e-07f, 1.1883761e-05f, -2.1560765e-05f, 0.0f},
+    1.0f, 0.0f, 1.442695f, 1.925963e-08f};
+/// The logarithm of positive finite x to a base.
+template <const Base& b> [[gnu::always_inline]] inline F32 log_to(F32 x) {
+  const __m512 v = (__m512)x.v, m = _mm512_getmant_ps(v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+  const __m512i k = _mm512_srli_epi32((__m512i)m, 18);
+  const auto look_up = [&](const float* table) { return F32(F32::V(_mm512_permutex2var_ps(_mm512_load_ps(table), k, _mm512_load_ps(table + 16)))); };
+  const F32 e = F32(F32::V(_mm512_sub_ps(_mm512_getexp_ps(v), _mm512_getexp_ps(m)))), r = fma(F32(F32::V(m)), look_up(kReciprocals), F32(-1));
+  const F32 tail = polynomial(r, {0.2f, -0.25f, 1.0f / 3, -0.5f}) * (r * r);
+  const F32 far = fma(e, F32(b.two), look_up(b.of_c)), part = r * F32(b.e), sum = far + part, lost = (far - sum) + part;
+  const F32 rest = fma(e, F32(b.rest_of_two), look_up(b.rest_of_c));
+  if constexpr (b.e == 1) return sum + (lost + (rest + tail));
+  return sum + (lost + fma(tail, F32(b.e), rest + fma(r, F32(b.rest_of_e), fma(r, F32(b.e), -part))));
+}
+#else
 /// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive finite x.
 inline F32 mantissa(F32 x, F32* e) {
-#ifdef __AVX512F__
-  F32 exponent = WEIR_PS(getexp, (Register)x.v), m = scaled(x, -exponent);
-  Mask<float> high = m > F32(1.41421354f);
-  *e = where(high, exponent + F32(1), exponent);
-  return where(high, m * F32(0.5f), m);
-#else
   Mask<float> tiny = x < F32(1.17549435e-38f);
   F32 normal = where(tiny, x * F32(0x1p23f), x);
   I32 exponent(minus(bits(normal), I32(0x3f3504f3)).v >> 23);  // the bits of sqrt(1/2)
   *e = F32(__builtin_convertvector(exponent.v, F32::V)) - where(tiny, F32(23), F32(0));
   return of_bits(minus(bits(normal), I32(exponent.v << 23)));
-#endif
 }
 
 /// log(1 + f) - f + f^2 / 2. Coefficients: Cephes logf.
@@ -176,7 +216,7 @@ inline F32 log_of(F32 e, F32 f) {
   y = fma(f * f, F32(-0.5f), y);
   return fma(e, F32(0.693359375f), f + y);
 }
-/// The same to another base: e and f times the leading digits of the logarithms of 2 and e to it, then what these products are rounded by,
+/// The logarithm of positive finite x to a base: e and f times the leading digits of the logarithms of 2 and e to it, then what these products are rounded by,
 /// so that powers of the base come out whole.
 struct Base {
   float two, rest_of_two, e, rest_of_e;
@@ -190,14 +230,18 @@ inline F32 rest_of_product(F32 a, F32 b, F32 product) {
   return (leading * b - product) + (a - leading) * b;
 #endif
 }
-template <Base b> F32 log_to(F32 e, F32 f) {
+template <Base b> F32 log_to(F32 x) {
+  F32 e, f = mantissa(x, &e) - F32(1);
+  if constexpr (b.e == 1) return log_of(e, f);
   const F32 whole = e * F32(b.two), part = f * F32(b.e), sum = whole + part;
   const F32 lost = (part - (sum - whole)) + rest_of_product(f, F32(b.e), part);
   const F32 rest = fma(e, F32(b.rest_of_two), fma(f, F32(b.rest_of_e), fma(f * f, F32(-0.5f), log_tail(f)) * F32(b.e + b.rest_of_e)));
   return sum + (lost + rest);
 }
+constexpr Base kE{0.693359375f, -2.12194440e-4f, 1.0f, 0.0f};
 constexpr Base kTen{0.30078125f, 2.48745663981195213739e-4f, 0.43359375f, 7.00731903251827651129e-4f};
 constexpr Base kTwo{1.0f, 0.0f, 1.44140625f, 1.28879088896340735992e-3f};
+#endif
 
 inline bool any(Mask<float> m) {
 #if defined(__AVX512F__)
@@ -279,15 +323,16 @@ inline Vec<float> expm1(Vec<float> x) {
   return copysign(lanes::scaled(e + (F(1) - least), n), x);
 }
 
-template <Vec<float> (*of)(Vec<float>, Vec<float>)> Vec<float> log_by(Vec<float> x) {
+// Written out in its callers, which then keep what it looks up in registers.
+template <Vec<float> (*of)(Vec<float>)> [[gnu::always_inline]] inline Vec<float> log_by(Vec<float> x) {
   using F = Vec<float>;
-  F e, m = lanes::mantissa(x, &e), y = of(e, m - F(1));
+  const F y = of(x);
   Mask<float> plain = (x > F(0)) & (x <= largest(x));
   if (!lanes::any(!plain)) return y;
   return where(plain, y, where(x == F(0), F(-INFINITY), where(x > F(0), x, F(NAN))));
 }
 
-inline Vec<float> log(Vec<float> x) { return log_by<lanes::log_of>(x); }
+inline Vec<float> log(Vec<float> x) { return log_by<lanes::log_to<lanes::kE>>(x); }
 inline Vec<float> log10(Vec<float> x) { return log_by<lanes::log_to<lanes::kTen>>(x); }
 inline Vec<float> log2(Vec<float> x) { return log_by<lanes::log_to<lanes::kTwo>>(x); }
 
