@@ -83,19 +83,34 @@ void pack(const Factor& x, bool by_lines, int64_t panel, int64_t first_step, int
     }
 }
 
-// Sums += products of `steps` steps of a left panel and of a right one, whose tiles have rows `row_bytes` apart; its second tile lies `half` numbers behind
-// the first, and the next step `step` numbers.
-[[gnu::always_inline]] inline void add_steps(const BFloat16* left, const BFloat16* right, int64_t row_bytes, int64_t half, int64_t step, int64_t steps) {
-  for (int64_t s = 0; s < steps; s++, left += kTileStep, right += step) {
-    load_tile<4>(left, kRowBytes), load_tile<6>(right, row_bytes);
+// Two tiles side by side, whose rows lie `row_bytes` apart: the second `half` numbers behind the first, and those of the next step `step` numbers.
+struct TilePair {
+  const BFloat16* numbers;
+  int64_t row_bytes = kRowBytes, half = kTileNumbers, step = kTileStep;
+};
+// Sums += products of `steps` steps.
+[[gnu::always_inline]] inline void add_steps(TilePair left, TilePair right, int64_t steps) {
+  for (int64_t s = 0; s < steps; s++, left.numbers += left.step, right.numbers += right.step) {
+    load_tile<4>(left.numbers, left.row_bytes), load_tile<6>(right.numbers, right.row_bytes);
     multiply_tiles<0, 4, 6>();
-    load_tile<7>(right + half, row_bytes);
+    load_tile<7>(right.numbers + right.half, right.row_bytes);
     multiply_tiles<1, 4, 7>();
-    load_tile<5>(left + kTileNumbers, kRowBytes);
+    load_tile<5>(left.numbers + left.half, left.row_bytes);
     multiply_tiles<2, 5, 6>(), multiply_tiles<3, 5, 7>();
   }
 }
 
+// Rounded by the instruction that CPUs with tiles have, which takes numbers below the normal ones for zeros, as tiles do.
+__m256i to_bfloat16(__m512 x) {
+  __m256i r;
+  asm("vcvtneps2bf16 %1, %0" : "=v"(r) : "v"(x));
+  return r;
+}
+__m512i to_bfloat16(__m512 low, __m512 high) {
+  __m512i r;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(r) : "v"(low), "v"(high));
+  return r;
+}
 __m256i rounded(__m512 x) { return _mm512_cvtepi32_epi16((__m512i)narrowed(Vec<float>((Vec<float>::V)x))); }
 
 // A factor of each product of a batch, packed whole.
@@ -119,9 +134,10 @@ Panels packed(const Factor& x, int64_t batch, int64_t batch_stride, Pack pack) {
 
 bool has_tiles() {
   static const bool granted = [] {
-    constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
+    constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24, kRounds = 1u << 5;
     constexpr long kAskPermission = 0x1023, kTileData = 18;  // Source: Linux, Documentation/arch/x86/xstate.rst
     unsigned a, b, c, d = 0;
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a & kRounds)) return false;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBfloat16) || !(d & kTiles)) return false;
     return syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
   }();
@@ -179,11 +195,11 @@ void end_sums(float* c, int64_t ld) {
 }
 
 void add_pairs(const BFloat16* left, const BFloat16* pairs, int64_t row, int64_t steps) {
-  add_steps(left, pairs, row * sizeof(BFloat16), kPairNumbers / 2, kRows * row, steps);
+  add_steps({left}, {pairs, row * int64_t(sizeof(BFloat16)), kPairNumbers / 2, kRows * row}, steps);
 }
 void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add) {
   begin_sums(c, ld, add);
-  add_steps(left, right, kRowBytes, kTileNumbers, kTileStep, steps);
+  add_steps({left}, {right}, steps);
   end_sums(c, ld);
 }
 
@@ -195,7 +211,17 @@ void round_to_bfloat16(const float* x, int64_t n, BFloat16* to) {
 }
 
 void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat16* bias, BFloat16* out) {
-  const Panels left = packed({a, g.n, g.m, g.a_strides[1], g.a_strides[2]}, g.batch, g.a_strides[0], pack_left);
+  // Rows that are dense along what is summed are tiles as they lie, but those of the last panel, of which some may be missing. Rows at the same place
+  // of their pages would drive each other out of the first-level cache.
+  constexpr int64_t kPage = 4096 / sizeof(BFloat16);
+  const bool as_they_lie = g.a_strides[2] == 1 && g.m % kTileDepth == 0 && g.a_strides[1] % kPage != 0;
+  const int64_t whole = as_they_lie ? g.n / kTileLines : 0, rest = g.n - whole * kTileLines;
+  const Panels left = packed({a + whole * kTileLines * g.a_strides[1], rest, g.m, g.a_strides[1], g.a_strides[2]}, g.batch, g.a_strides[0], pack_left);
+  auto left_tiles = [&](int64_t b, int64_t panel, int64_t step) -> TilePair {
+    if (panel >= whole) return {left.at(b * tile_panels(rest) + panel - whole, step)};
+    const int64_t row = g.a_strides[1];
+    return {a + b * g.a_strides[0] + panel * kTileLines * row + step * kTileDepth, row * int64_t(sizeof(BFloat16)), kRows * row, kTileDepth};
+  };
   const Panels right = packed({w, g.p, g.m, g.w_strides[2], g.w_strides[1]}, g.batch, g.w_strides[0], pack_right);
   const int64_t lefts = tile_panels(g.n), rights = tile_panels(g.p);  // panels of one product
   std::vector<float> shift(rights * kTileLines);
@@ -213,11 +239,14 @@ void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat
     auto finish = [&](const float* c, int64_t b, int64_t i, int64_t j) {
       const int64_t height = std::min(kTileLines, g.n - i * kTileLines), width = g.p - j * kTileLines;
       BFloat16* to = out + b * g.out_strides[0] + i * kTileLines * g.out_strides[1] + j * kTileLines;
-      for (int64_t k = 0; k < std::min(kTileLines, width); k += kRows) {
-        const __m512 add = _mm512_loadu_ps(shift.data() + j * kTileLines + k);
+      auto sum = [&](int64_t r, int64_t k) { return _mm512_add_ps(_mm512_load_ps(c + r * kTileLines + k), _mm512_loadu_ps(shift.data() + j * kTileLines + k)); };
+      if (width >= kTileLines) {
+        for (int64_t r = 0; r < height; r++) _mm512_storeu_si512(to + r * g.out_strides[1], to_bfloat16(sum(r, 0), sum(r, kRows)));
+        return;
+      }
+      for (int64_t k = 0; k < width; k += kRows) {
         const __mmask16 some = __mmask16(first(std::min<int64_t>(width - k, kRows)));
-        for (int64_t r = 0; r < height; r++)
-          _mm256_mask_storeu_epi16(to + r * g.out_strides[1] + k, some, rounded(_mm512_add_ps(_mm512_load_ps(c + r * kTileLines + k), add)));
+        for (int64_t r = 0; r < height; r++) _mm256_mask_storeu_epi16(to + r * g.out_strides[1] + k, some, to_bfloat16(sum(r, k)));
       }
     };
     for (int64_t block = begin; block < end; block++) {
@@ -227,7 +256,9 @@ void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat
         float* c = sums.data<float>();
         for (int64_t i = i0; i < std::min(i0 + rows, lefts); i++)
           for (int64_t j = j0; j < std::min(j0 + columns, rights); j++, c += kTileStep) {
-            multiply_panels(left.at(b * lefts + i, step), right.at(b * rights + j, step), steps, c, kTileLines, step > 0);
+            begin_sums(c, kTileLines, step > 0);
+            add_steps(left_tiles(b, i, step), {right.at(b * rights + j, step)}, steps);
+            end_sums(c, kTileLines);
             if (step + steps == left.steps) finish(c, b, i, j);
           }
       }
