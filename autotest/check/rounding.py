@@ -29,7 +29,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     if item.decomposes and (poisoned(item.case) or _noise(item.expected, reruns) or _gave_up(reruns)):
         return None if _loses_nan(item, fault, got, reruns) else _MATRIX
     if fault.phase in ("raised", "accepted"):
-        return None
+        only_gradients = not got.raised and isinstance(got.gradients, Raised)  # what a factorisation gave in the forward pass has to be divided by
+        return _MATRIX if item.decomposes and only_gradients and _is_singular(item.expected, reruns, fault.phase) else None
     if _flagged(item) and _pick(item.expected, fault).number_dtype in dtypes.EPSILON:
         return _MATRIX
     w, t = _pick(got, fault), _pick(item.expected, fault)

@@ -15,7 +15,7 @@ from weir_autotest.campaign.score import Score
 from weir_autotest.campaign.tasks import Settings
 from weir_autotest.cases.case import Case, Named, TensorSpec
 from weir_autotest.cases.observed import Observation
-from weir_autotest.cases.values import Value
+from weir_autotest.cases.values import Raised, Value
 from weir_autotest.check import reference, rounding
 from weir_autotest.check.excuses import Excuse, settled
 from weir_autotest.check.properties import Fault, faults
@@ -215,6 +215,24 @@ def test_a_matrix_of_which_the_oracle_makes_infinities_is_singular(decomposes, p
     spec, storages = tensor([1.0], "float32")
     item = _item("linalg.lu_solve", Case((spec,), {}, storages), decomposes=decomposes)
     found = _judged(item, "float32", [NAN], [3.0], [[NAN]] * 9, phase)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+SINGULAR = Raised(("_LinAlgError", "RuntimeError", "Exception"), "torch.linalg.solve: The solver failed because the input matrix is singular.")
+OTHERWISE = Raised(("RuntimeError", "Exception"), "expected a square matrix")
+
+
+@pytest.mark.parametrize("decomposes, number, error, excuses", [
+    (True, NAN, SINGULAR, {"matrix"}), (False, NAN, SINGULAR, None), (True, 1.0, SINGULAR, None), (True, NAN, OTHERWISE, None)])
+@pytest.mark.parametrize("relation", ["call", "autocast"])
+def test_the_gradient_of_a_singular_matrix_may_be_refused(decomposes, number, error, excuses, relation):
+    spec, storages = tensor([1.0], "float32")
+    item = _item("logdet", Case((spec,), {}, storages, relation=relation), decomposes=decomposes)
+    value = [Value("float32", (1,), np.array([number], "float32").tobytes())]
+    shown = dict(values=value, strides=[(1,)], aliases=[None], requires_grad=[True])
+    item.expected, got = Observation(gradients=value, **shown), Observation(gradients=error, **shown)
+    fault = faults(item.case, item.expected, got)[0]
+    found = rounding.excuses_for(fault, item, got, [item.expected] * 9) if fault.phase else None
     assert found == (None if excuses is None else frozenset(excuses))
 
 
