@@ -421,11 +421,13 @@ _INTERNAL = re.compile(r"INTERNAL ASSERT FAILED|DispatchKey \w+ doesn't correspo
 _MOST_STEPS = 64  # elements of an input that are moved one by one
 _BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
 _JUNK = b"A" * 1024, b"\xc1" * 1024, b"\1\0\0\0" * 256  # behind a storage: large numbers, above and below most others, and ones of int32
+_MOST_ALONE = 4096  # elements that are asked for one by one
 _COMPANY = 63  # elements beside one, enough for the loops over vectors
 
 
 def one_by_one(company: int, function):
-    """`function`, an element-wise one, asked of each element alone, or in `company`: of a 2 and copies of itself."""
+    """`function`, an element-wise one, asked of each element alone, or in `company`: of a 2 and copies of itself. Of many elements it is asked so of
+    the first ones: each is a call of its own, and a node of the graph."""
     def alone(*args, out=None, **kwargs):
         tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
         shape = torch.broadcast_shapes(*(x.shape for x in tensors))
@@ -433,14 +435,16 @@ def one_by_one(company: int, function):
             return function(*args, **kwargs)
 
         def element(x, i):
-            if not isinstance(x, torch.Tensor) or not x.dim():
-                return x
             own = x.expand(shape).reshape(-1)[i:i + 1]
             return torch.cat([own.new_full((min(company, 1),), 2), own.expand(max(company, 1))])
 
-        found = [function(*(element(x, i) for x in args), **{key: element(x, i) for key, x in kwargs.items()})[-1]
-                 for i in range(shape.numel())]
-        result = torch.stack(found).reshape(shape)
+        def of(part):
+            own = lambda x: part(x) if isinstance(x, torch.Tensor) and x.dim() else x  # noqa: E731
+            return function(*map(own, args), **{key: own(x) for key, x in kwargs.items()})
+
+        found = [of(partial(element, i=i))[-1] for i in range(min(shape.numel(), _MOST_ALONE))]
+        rest = [of(lambda x: x.expand(shape).reshape(-1)[len(found):])] if len(found) < shape.numel() else []
+        result = torch.cat([torch.stack(found), *rest]).reshape(shape)
         return result if out is None else result.to(out.dtype)
 
     return alone
