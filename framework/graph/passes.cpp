@@ -133,7 +133,7 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.cast_scale) apply(with_narrow_gradients);
   apply(with_updates_early);
   constexpr size_t kLittleMemory = 256 << 20;
-  constexpr double kLittleTime = 0.03;  // of passes over memory: products, and convolutions, take their time besides
+  constexpr double kLittleTime = 0.036;  // of passes over memory: products, and convolutions, take their time besides
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
   else if (options.saves_memory) apply([&](const Graph& h) { return with_recomputation(h, kLittleMemory, kLittleTime); });
   if (options.cast_scale) apply([&](const Graph& h) { return with_row_blocks(h, options.row_blocks); });
