@@ -100,17 +100,6 @@ struct TilePair {
   }
 }
 
-// Rounded by the instruction that CPUs with tiles have, which takes numbers below the normal ones for zeros, as tiles do.
-__m256i to_bfloat16(__m512 x) {
-  __m256i r;
-  asm("vcvtneps2bf16 %1, %0" : "=v"(r) : "v"(x));
-  return r;
-}
-__m512i to_bfloat16(__m512 low, __m512 high) {
-  __m512i r;
-  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(r) : "v"(low), "v"(high));
-  return r;
-}
 __m256i rounded(__m512 x) { return _mm512_cvtepi32_epi16((__m512i)narrowed(Vec<float>((Vec<float>::V)x))); }
 
 // A factor of each product of a batch, packed whole.
@@ -134,10 +123,9 @@ Panels packed(const Factor& x, int64_t batch, int64_t batch_stride, Pack pack) {
 
 bool has_tiles() {
   static const bool granted = [] {
-    constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24, kRounds = 1u << 5;
+    constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
     constexpr long kAskPermission = 0x1023, kTileData = 18;  // Source: Linux, Documentation/arch/x86/xstate.rst
     unsigned a, b, c, d = 0;
-    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a & kRounds)) return false;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBfloat16) || !(d & kTiles)) return false;
     return syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
   }();
@@ -241,12 +229,12 @@ void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat
       BFloat16* to = out + b * g.out_strides[0] + i * kTileLines * g.out_strides[1] + j * kTileLines;
       auto sum = [&](int64_t r, int64_t k) { return _mm512_add_ps(_mm512_load_ps(c + r * kTileLines + k), _mm512_loadu_ps(shift.data() + j * kTileLines + k)); };
       if (width >= kTileLines) {
-        for (int64_t r = 0; r < height; r++) _mm512_storeu_si512(to + r * g.out_strides[1], to_bfloat16(sum(r, 0), sum(r, kRows)));
+        for (int64_t r = 0; r < height; r++) narrow(Vec<float>((Vec<float>::V)sum(r, 0)), Vec<float>((Vec<float>::V)sum(r, kRows)), to + r * g.out_strides[1]);
         return;
       }
       for (int64_t k = 0; k < width; k += kRows) {
         const __mmask16 some = __mmask16(first(std::min<int64_t>(width - k, kRows)));
-        for (int64_t r = 0; r < height; r++) _mm256_mask_storeu_epi16(to + r * g.out_strides[1] + k, some, to_bfloat16(sum(r, k)));
+        for (int64_t r = 0; r < height; r++) _mm256_mask_storeu_epi16(to + r * g.out_strides[1] + k, some, rounded(sum(r, k)));
       }
     };
     for (int64_t block = begin; block < end; block++) {
