@@ -16,15 +16,15 @@
 namespace weir {
 namespace WEIR_ISA {
 
+/// Whether tiles sum this gradient: planes with channels innermost, kTileLines of input's to a panel.
+inline bool suits_tiles(const Tensor& x, const Tensor& dy, const Tensor& dw) {
+  constexpr int64_t kEnough = 1 << 22, kFewChannels = 16;
+  return dw.dtype() == DType::bfloat16 && x.ndim() == 4 && x.sizes()[1] % kTileLines == 0 && dw.sizes()[0] >= kFewChannels &&
+         is_channels_last(x.sizes(), x.strides()) && is_channels_last(dy.sizes(), dy.strides()) && products(dy, dw) >= kEnough && has_tiles();
+}
+
 class WeightProducts {
  public:
-  /// Whether this is its case: planes with channels innermost, kTileLines to a panel of the right factor.
-  static bool takes(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-    constexpr int64_t kEnough = 1 << 22, kFewChannels = 16;
-    return dw.dtype() == DType::bfloat16 && x.ndim() == 4 && (is_pointwise(op, dw) || is_pointwise_but_strided(op, dw)) && x.sizes()[1] % kTileLines == 0 &&
-           dw.sizes()[0] >= kFewChannels && is_channels_last(x.sizes(), x.strides()) && is_channels_last(dy.sizes(), dy.strides()) &&
-           products(dy, dw) >= kEnough && has_tiles();
-  }
 
   WeightProducts(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw)
       : dw_(dw), places_{op.stride[0], op.stride[1], x.sizes()[2], x.sizes()[3], dy.sizes()[2], dy.sizes()[3]},
@@ -145,7 +145,7 @@ class WeightProducts {
 
 /// Writes dw if this is the way, and false if it is not.
 inline bool sum_by_products(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-  if (!WeightProducts::takes(op, x, dy, dw)) return false;
+  if (!(is_pointwise(op, dw) || is_pointwise_but_strided(op, dw)) || !suits_tiles(x, dy, dw)) return false;
   WeightProducts(op, x, dy, dw).run();
   return true;
 }

@@ -14,19 +14,13 @@
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/tiles.h"
+#include "framework/kernels/cpu/weight_products.h"
 
 namespace weir {
 namespace WEIR_ISA {
 
 class WeightTiles {
  public:
-  /// Whether this is its case: planes with channels innermost, kTileLines of input's to a panel.
-  static bool takes(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-    constexpr int64_t kEnough = 1 << 22, kFewChannels = 16;
-    return dw.dtype() == DType::bfloat16 && x.ndim() == 4 && op.groups == 1 && x.sizes()[1] % kTileLines == 0 && dw.sizes()[0] >= kFewChannels &&
-           is_channels_last(x.sizes(), x.strides()) && is_channels_last(dy.sizes(), dy.strides()) && products(dy, dw) >= kEnough && has_tiles();
-  }
-
   WeightTiles(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw)
       : x_(x.data<BFloat16>()), dy_(dy.data<BFloat16>()), dw_(dw), images_(x.sizes()[0]), in_(x.sizes()[1]), out_(dw.sizes()[0]),
         down_(axes_of(op, dw.sizes(), dy.sizes(), x.sizes()).y), across_(axes_of(op, dw.sizes(), dy.sizes(), x.sizes()).x), zeros_(std::max(in_, out_), BFloat16(0.0f)) {
@@ -222,7 +216,7 @@ class WeightTiles {
 
 /// Writes dw if this is the way, and false if it is not.
 inline bool sum_by_tiles(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-  return WeightTiles::takes(op, x, dy, dw) && WeightTiles(op, x, dy, dw).run();
+  return op.groups == 1 && suits_tiles(x, dy, dw) && WeightTiles(op, x, dy, dw).run();
 }
 
 }  // namespace WEIR_ISA
