@@ -123,8 +123,9 @@ alignas(64) inline constexpr float kRestOfPowers[32] = {
     3.7976353e-08f, -3.267395e-08f, 4.496838e-08f, 1.4193333e-09f, -4.0189995e-08f, -3.4963733e-08f, -1.0123349e-08f, -5.8755774e-08f,
     2.4203235e-08f, 3.3242e-08f, -4.500899e-08f, -2.4959373e-08f, 8.070905e-09f, -5.6610254e-08f, 9.836217e-09f, -5.124972e-08f,
     -2.4755327e-08f, -4.8496176e-08f, -9.23577e-09f, -1.1415045e-08f, -1.1239278e-08f, -4.6630056e-08f, 9.845328e-09f, -1.7021804e-08f};
+/// Of the 32 numbers of a table those that the last bits of k name.
+inline F32 look_up(const float* table, I32 k) { return WEIR_PS(permutex2var, _mm512_load_ps(table), (__m512i)k.v, _mm512_load_ps(table + 16)); }
 inline F32 exp_parts(F32 x, F32* to_n) {
-  const auto look_up = [](const float* table, I32 k) { return WEIR_PS(permutex2var, _mm512_load_ps(table), (__m512i)k.v, _mm512_load_ps(table + 16)); };
   const F32 y = fma(x, F32(4.616624e+01f), F32(kRounding)), n = y - F32(kRounding);
   const F32 r = fma(n, F32(5.9520444e-11f), fma(n, F32(-2.166085e-02f), x));
   const F32 q = fma(fma(r, F32(1.0f / 6), F32(0.5f)), r * r, r), power = look_up(kPowers, bits(y));
@@ -185,12 +186,11 @@ alignas(64) inline constexpr Base kTwo{
 /// The logarithm of positive finite x to a base.
 template <const Base& b> [[gnu::always_inline]] inline F32 log_to(F32 x) {
   const __m512 v = (__m512)x.v, m = _mm512_getmant_ps(v, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
-  const __m512i k = _mm512_srli_epi32((__m512i)m, 18);
-  const auto look_up = [&](const float* table) { return F32(F32::V(_mm512_permutex2var_ps(_mm512_load_ps(table), k, _mm512_load_ps(table + 16)))); };
-  const F32 e = F32(F32::V(_mm512_sub_ps(_mm512_getexp_ps(v), _mm512_getexp_ps(m)))), r = fma(F32(F32::V(m)), look_up(kReciprocals), F32(-1));
+  const I32 k((I32::V)_mm512_srli_epi32((__m512i)m, 18));
+  const F32 e = WEIR_PS(getexp, v) - WEIR_PS(getexp, m), r = fma(F32((F32::V)m), look_up(kReciprocals, k), F32(-1));
   const F32 tail = polynomial(r, {0.2f, -0.25f, 1.0f / 3, -0.5f}) * (r * r);
-  const F32 far = fma(e, F32(b.two), look_up(b.of_c)), part = r * F32(b.e), sum = far + part, lost = (far - sum) + part;
-  const F32 rest = fma(e, F32(b.rest_of_two), look_up(b.rest_of_c));
+  const F32 far = fma(e, F32(b.two), look_up(b.of_c, k)), part = r * F32(b.e), sum = far + part, lost = (far - sum) + part;
+  const F32 rest = fma(e, F32(b.rest_of_two), look_up(b.rest_of_c, k));
   if constexpr (b.e == 1) return sum + (lost + (rest + tail));
   return sum + (lost + fma(tail, F32(b.e), rest + fma(r, F32(b.rest_of_e), fma(r, F32(b.e), -part))));
 }
