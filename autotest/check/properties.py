@@ -216,9 +216,10 @@ def _gradients(expected: Observation, got: Observation, random: bool) -> list[Fa
         return []
     if isinstance(g, Raised) and g.names[0] in UNSUPPORTED:
         return [Fault("gradient", str(g), absent=True)]
-    if isinstance(g, Raised) or (e is None) != (g is None):
-        said = isinstance(g, Raised) and by_singularity(g)  # by a number, as above
-        return [Fault("gradient", f"raised {g}" if isinstance(g, Raised) else f"expected {_count(e)}, got {_count(g)}", "raised" if said else "")]
+    if isinstance(g, Raised):
+        return [Fault("gradient", f"raised {g}", "raised" if by_singularity(g) else "")]  # a number said so, as above
+    if (e is None) != (g is None):
+        return [Fault("gradient", f"expected {_count(e)}, got {_count(g)}")]
     # What is zero while the results are not is no function of what was drawn, and zero in every framework.
     drawn = any(value is not None and not value.dtype.startswith("python") and not _vanishes(value) for value in expected.values)
     found = [difference("gradient", "gradients", i, a, b, random and not (drawn and a is not None and _vanishes(a)))

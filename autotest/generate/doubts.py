@@ -434,16 +434,16 @@ def one_by_one(company: int, function):
         if not shape or 0 in shape:
             return function(*args, **kwargs)
 
-        def element(x, i):
-            own = x.expand(shape).reshape(-1)[i:i + 1]
-            return torch.cat([own.new_full((min(company, 1),), 2), own.expand(max(company, 1))])
-
-        def of(part):
-            own = lambda x: part(x) if isinstance(x, torch.Tensor) and x.dim() else x  # noqa: E731
+        def of(begin, end, company):
+            def own(x):
+                if not isinstance(x, torch.Tensor) or not x.dim():
+                    return x
+                part = x.expand(shape).reshape(-1)[begin:end]
+                return torch.cat([part.new_full((min(company, 1),), 2), part.expand(company) if company else part])
             return function(*map(own, args), **{key: own(x) for key, x in kwargs.items()})
 
-        found = [of(partial(element, i=i))[-1] for i in range(min(shape.numel(), _MOST_ALONE))]
-        rest = [of(lambda x: x.expand(shape).reshape(-1)[len(found):])] if len(found) < shape.numel() else []
+        found = [of(i, i + 1, company)[-1] for i in range(min(shape.numel(), _MOST_ALONE))]
+        rest = [of(len(found), None, 0)] if len(found) < shape.numel() else []
         result = torch.cat([torch.stack(found), *rest]).reshape(shape)
         return result if out is None else result.to(out.dtype)
 
