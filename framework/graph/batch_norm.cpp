@@ -16,6 +16,9 @@ class BatchNorms {
       if (!take_relu_backward(norm, r, keep)) take_sum(norm, r, keep);
     });
   }
+  Graph pool() {
+    return each("batch_norm_relu", [&](int norm, Graph& r, std::vector<char>& keep) { take_pool(norm, r, keep); });
+  }
 
  private:
   template <class F> Graph each(std::string_view name, F&& f) const {
@@ -114,13 +117,66 @@ class BatchNorms {
     keep[relu] = keep[add] = false;
   }
 
+  // The only node that reads `u`, at its place; -1 where there is none such or something changes it.
+  int only_reader(const Use& u, std::string_view name, size_t input) const {
+    const std::vector<int>& by = readers_[u.value];
+    if (by.size() != 1 || by[0] < 0 || !makes_temporary(g_, u, count_)) return -1;
+    const Node& n = g_.nodes[by[0]];
+    return is(n, name) && n.in[input].value == u.value && same_place(n.in[input], u) ? by[0] : -1;
+  }
+
+  // What the ops of batch norm, ReLU and max pool take: see batch_norm_pool.h.
+  static bool pools(const Node& pool) {
+    const Meta& x = pool.in[0].meta;
+    const Dims kernel = attribute<Dims>(pool, "kernel_size");
+    return x.sizes.n == 4 && x.sizes[1] >= 16 && (x.dtype == DType::float32 || is_reduced(x.dtype)) && kernel.product() <= 255 &&
+           attribute<Dims>(pool, "dilation") == Dims(2, 1) && !attribute<bool>(pool, "ceil_mode");
+  }
+  // A max pool that alone reads what ReLU gave joins them, its gradient theirs, and what stood where in its windows takes a byte a number. For pictures that
+  // lie channels last.
+  void take_pool(int norm, Graph& r, std::vector<char>& keep) const {
+    const Node& n = g_.nodes[norm];
+    if (!attribute<bool>(n, "training") || n.in[5].value >= 0) return;
+    const int pool = only_reader(n.out[0], "max_pool_nd", 0);
+    if (pool < 0 || !makes_temporary(g_, g_.nodes[pool].out[0], count_)) return;
+    const Node& m = g_.nodes[pool];
+    const Use &pooled = m.out[0], &indices = m.out[1];
+    const int back = only_reader(indices, "max_pool_backward", 1);
+    if (back < 0) return;
+    const int grad = only_reader(g_.nodes[back].out[0], "batch_norm_relu_backward", 0);
+    if (grad < 0 || !is_of(g_.nodes[grad], n) || !order_.may_run_at({back, grad}, grad)) return;
+    if (!pools(m)) return;
+    const Use& dy = g_.nodes[back].in[0];
+    for (const Use* u : {&n.in[0], &n.out[0], &pooled, &indices, &dy, &g_.nodes[grad].out[0]})
+      if (u->value < 0 || !(u->meta.strides == channels_last_strides(u->meta.sizes))) return;
+    if (dy.meta.dtype != pooled.meta.dtype || g_.nodes[grad].in[0].meta.dtype != pooled.meta.dtype) return;
+
+    static const OpType *forward = find_op("batch_norm_relu_max_pool"), *backward = find_op("batch_norm_relu_max_pool_backward");
+    Use places = indices;
+    places.meta.dtype = DType::uint8;
+    r.buffers[g_.buffer_of(indices)].bytes = size_t(places.meta.sizes.product());
+    Node f = n, b = g_.nodes[grad];
+    f.type = forward, f.op = forward->defaults, b.type = backward, b.op = backward->defaults;
+    for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
+    set_attribute(b, "eps", attribute<double>(g_.nodes[grad], "eps"));
+    for (const char* name : {"kernel_size", "stride", "padding"}) set_attribute(f, name, attribute<Dims>(m, name)), set_attribute(b, name, attribute<Dims>(m, name));
+    f.in.pop_back();
+    f.out[0] = pooled, f.out.insert(f.out.begin() + 1, places);
+    b.in[0] = dy, b.in.insert(b.in.begin() + 1, places);
+    r.nodes[norm] = std::move(f), r.nodes[grad] = std::move(b);
+    keep[pool] = keep[back] = false;
+  }
+
   // Does a batch norm that ends in ReLU make `y`, nothing added, and is `backward` its gradient? From its saved statistics it computes the same
   // bits again, unless others that it read have gaps: then it rounds otherwise.
   static bool is_of(const Node& backward, const Node& norm, const Use& y) {
     if (!is(norm, "batch_norm_relu") || !attribute<bool>(norm, "training") || norm.in[5].value >= 0) return false;
     for (size_t k : {3, 4})
       if (norm.in[k].value >= 0 && !(norm.in[k].meta.strides == Dims{1})) return false;
-    return same(y, norm.out[0]) && same(backward.in[1], norm.in[0]) && same(backward.in[2], norm.out[1]) && same(backward.in[3], norm.out[2]) &&
+    return same(y, norm.out[0]) && is_of(backward, norm);
+  }
+  static bool is_of(const Node& backward, const Node& norm) {
+    return same(backward.in[1], norm.in[0]) && same(backward.in[2], norm.out[1]) && same(backward.in[3], norm.out[2]) &&
            same(backward.in[4], norm.in[1]);
   }
   static bool same(const Use& a, const Use& b) { return a.value == b.value && (a.value < 0 || same_place(a, b)); }
@@ -136,5 +192,6 @@ class BatchNorms {
 
 Graph with_batch_norm_relu(const Graph& g) { return BatchNorms(g).forward(); }
 Graph with_batch_norm_relu_backward(const Graph& g) { return BatchNorms(g).backward(); }
+Graph with_batch_norm_pool(const Graph& g) { return BatchNorms(g).pool(); }
 
 }  // namespace weir::graph

@@ -128,7 +128,7 @@ Graph optimized(const Graph& g, const Options& options) {
   for (auto pass : {without_repetition, without_copies, without_dead_code}) apply(pass);
   if (options.freeze_weights) apply([&](const Graph& h) { return with_weights_packed(h, options.add_to_output); });
   apply(with_layouts_agreed);
-  if (options.add_to_output) apply(with_batch_norm_relu), apply(with_batch_norm_relu_backward);
+  if (options.add_to_output) apply(with_batch_norm_relu), apply(with_batch_norm_relu_backward), apply(with_batch_norm_pool);
   if (options.cast_scale) apply(with_pointwise_fused);
   if (options.cast_scale) apply(with_narrow_gradients);
   apply(with_updates_early);

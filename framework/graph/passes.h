@@ -26,6 +26,8 @@ Graph with_layouts_agreed(const Graph& g);
 Graph with_batch_norm_relu(const Graph& g);
 /// The gradient of such a batch norm takes that of its ReLU into its own passes over memory, where nothing was added between them.
 Graph with_batch_norm_relu_backward(const Graph& g);
+/// A max pool over pictures behind batch norm and ReLU joins them, and its gradient theirs.
+Graph with_batch_norm_pool(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.
 Graph with_pointwise_fused(const Graph& g);
 /// What reduces rows, or works along them, runs with its neighbours on a few rows at a time: see row_blocks.h.

@@ -32,81 +32,99 @@ struct Then {
 // The largest number that is stored as a zero.
 template <class T> constexpr float kStoredAsZero = std::is_same_v<T, BFloat16> ? 0x1p-134f : std::is_same_v<T, Half> ? 0x1p-25f : 0.0f;
 
-// Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
-template <class T, class A>
-void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
-  ChannelPlanes p(x);
-  const int64_t C = p.channels;
-  const Scratch<double> offset = numbers(in[2], C, 0);
-  const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
+// Calls f with how numbers are normalised by these statistics: affine(at, v, any) of a register v, where `at` reads tables `along` the planes. `plain`:
+// PyTorch fuses the two steps.
+template <class T, class A, class F>
+void with_affine(const ChannelPlanes& p, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, F&& f) {
+  const Scratch<double> offset = numbers(in[2], p.channels, 0);
+  const auto [scale, shift] = scale_and_shift<A>(mean, invstd, numbers(in[1], p.channels, 1), offset);
   const Scratch<A> a = p.along(scale), b = p.along(shift);
   const A *pa = a.data(), *pb = b.data();
   using V = Vec<A>;
-  auto map = [&](auto affine) {
-    T* to = out.data<T>();
-    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    auto relu = [](V y) { return where(y < V(A(-kStoredAsZero<T>)), V(A(0)), y); };  // of what will be stored
-    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu(affine(at, v, g)); });
-    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
-    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu(stored_as<T>(affine(at, v, g)) + g); });
-  };
-  if (plain) return map([=](auto at, V v, V) { return lanes::fma(v, at(pa), at(pb)); });
+  if (plain) return f([=](auto at, V v, V) { return lanes::fma(v, at(pa), at(pb)); });
   // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
   const Scratch<A> center = p.along(cast<A>(mean)), offsets = p.along(cast<A>(offset));
   const A *pm = center.data(), *ps = offsets.data();
-  map([=](auto at, V v, V) { return (v - at(pm)) * at(pa) + at(ps); });
+  f([=](auto at, V v, V) { return (v - at(pm)) * at(pa) + at(ps); });
+}
+// ReLU of what will be stored as T.
+template <class T, class A> Vec<A> relu_of(Vec<A> y) { return where(y < Vec<A>(A(-kStoredAsZero<T>)), Vec<A>(A(0)), y); }
+
+// Normalises x with these statistics and does what follows.
+template <class T, class A>
+void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
+  const ChannelPlanes p(x);
+  using V = Vec<A>;
+  with_affine<T, A>(p, in, mean, invstd, plain, [&](auto affine) {
+    T* to = out.data<T>();
+    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
+    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
+    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
+    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + g); });
+  });
 }
 inline bool all_plain(Inputs in) {
   return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
 }
 
+// A batch's mean and variance by channel, and 1 / its deviation.
+struct Statistics { Scratch<double> mean, var, invstd; };
+
+template <class T, class A> Statistics statistics_of(const Tensor& x, double eps) {
+  const ChannelPlanes p(x);
+  const int64_t C = p.channels;
+  const double n = double(p.outer * p.inner);
+  Statistics r;
+  // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
+  using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
+  constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
+  const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
+  Scratch<Sum> shift(C);
+  for (int64_t c = 0; c < C; c++) {
+    const T* of = x.data<T>() + c * p.inner;
+    Sum first = 0;
+    for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
+    first /= Sum(firsts);
+    shift[c] = std::isfinite(first) ? first : Sum(0);
+  }
+  channel_sums<T, Sum>(p, shift, x.data<T>(), Itself(), r.mean, r.var, [](auto k, auto v, auto, auto& s, auto& t) {
+    auto d = v - k;
+    s = s + d, t = t + d * d;
+  });
+  r.invstd.resize(C);
+  for (int64_t c = 0; c < C; c++) {
+    const double m = r.mean[c] / n, v = r.var[c] / n - m * m;
+    r.var[c] = v < 0 ? 0 : v;  // NaN stays
+    r.mean[c] = double(shift[c]) + m;
+    r.invstd[c] = inverse_deviation(r.var[c], eps);
+  }
+  return r;
+}
+
+// Moves the running statistics towards those of a batch of n numbers a channel.
+inline void track(const Statistics& now, double n, double momentum, const Tensor& running_mean, const Tensor& running_var) {
+  auto move = [&](const Tensor& t, const Scratch<double>& to, double factor) {
+    if (!t) return;
+    Scratch<double> old = numbers(t, int64_t(to.size()), 0);
+    for (size_t c = 0; c < old.size(); c++) old[c] = (1 - momentum) * old[c] + momentum * to[c] * factor;
+    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], int64_t(old.size()));  // PyTorch does not count this write
+  };
+  move(running_mean, now.mean, 1), move(running_var, now.var, n / (n - 1));
+}
+
 template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
   if (in[0].numel() == 0) return;
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
-  ChannelPlanes p(x);
-  const int64_t C = p.channels;
-  double n = double(p.outer * p.inner);
-  Scratch<double> mean, invstd, var(C);
+  const int64_t C = x.sizes()[1];
+  Statistics s;
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    if (op.training) {
-      // Shifted by the mean of each channel's first values, so that one pass loses nothing to cancellation. Sums wider than the values bear an outlier.
-      using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
-      constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
-      const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
-      Scratch<Sum> shift(C);
-      for (int64_t c = 0; c < C; c++) {
-        const T* of = x.data<T>() + c * p.inner;
-        Sum first = 0;
-        for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
-        first /= Sum(firsts);
-        shift[c] = std::isfinite(first) ? first : Sum(0);
-      }
-      channel_sums<T, Sum>(p, shift, x.data<T>(), Itself(), mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
-        auto d = v - k;
-        s = s + d, t = t + d * d;
-      });
-      invstd.resize(C);
-      for (int64_t c = 0; c < C; c++) {
-        double m = mean[c] / n;
-        double v = var[c] / n - m * m;
-        var[c] = v < 0 ? 0 : v;  // NaN stays
-        mean[c] = double(shift[c]) + m;
-        invstd[c] = inverse_deviation(var[c], op.eps);
-      }
-    } else {
-      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = inverse_deviation(var, op.eps);
-    }
-    normalise<T, A>(x, in, mean, invstd, all_plain(in), then, out[0]);
+    if (op.training) s = statistics_of<T, A>(x, op.eps);
+    else s.mean = numbers(in[3], C, 0), s.var = numbers(in[4], C, 1), s.invstd = inverse_deviation(s.var, op.eps);
+    normalise<T, A>(x, in, s.mean, s.invstd, all_plain(in), then, out[0]);
   });
   if (!op.training) return;
-  write(out[1], mean), write(out[2], invstd);
-  auto track = [&](const Tensor& t, const Scratch<double>& now, double factor) {
-    if (!t) return;
-    Scratch<double> old = numbers(t, C, 0);
-    for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
-    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
-  };
-  track(in[3], mean, 1), track(in[4], var, n / (n - 1));
+  write(out[1], s.mean), write(out[2], s.invstd);
+  track(s, double(x.numel() / C), op.momentum, in[3], in[4]);
 }
 
 inline void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
@@ -121,35 +139,36 @@ inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
   });
 }
 
-// The gradient of what comes out of batch norm, as it lies in memory.
-template <class T, class A> struct Given : InMemory<T> {
-  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const { return g; }
+// Which gradients of what comes out of batch norm pass what follows it, given x: all; or those of a ReLU, 0 where its result is. The result is not read but
+// made from x again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
+struct All {
+  template <class At, class V> V operator()(At at, V x, V g) const { return g; }
 };
-
-// The gradient of what comes out of the ReLU behind batch norm, through that ReLU: 0 where its result is. The result is not read but made from x
-// again, as `normalise` does of plain inputs, so that nothing but a NaN and what is stored as more than 0 lets the gradient pass.
-template <class T, class A> struct ThroughRelu : InMemory<T> {
-  using InMemory<T>::p;
+template <class T, class A> struct WherePositive {
   const A *scale, *shift;  // along the planes
-  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const {
+  template <class At> Vec<A> operator()(At at, Vec<A> x, Vec<A> g) const {
     return where(lanes::fma(x, at(scale), at(shift)) <= Vec<A>(A(kStoredAsZero<T>)), Vec<A>(A(0)), g);
   }
-  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
-    const A* g = widen<T, A>(p + at, buffer, n);
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) buffer[i] = passed(c, x[i], g[i]);
-    return buffer;
-  }
-  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return passed(BesideEachOther{j, Vec<A>::size}, x, vector_of<A>(p + at)); }
-  A single(int64_t at, int64_t j, A x) const { return passed(j, x, A(p[at])); }
-
- private:
-  A passed(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
+  A operator()(int64_t j, A x, A g) const { return rounded_once(x, scale[j], shift[j]) <= A(kStoredAsZero<T>) ? A(0) : g; }
 };
 
-// The sum of two gradients where the result `y` of a ReLU is not 0, which is made as it is summed.
-template <class T, class A> struct SumThroughRelu {
-  const T *first, *second, *y;
+// Gradients that lie in memory, or are made there, and pass `which`: summed as channel_sums asks for it.
+template <class A, class Source, class Which> struct Passed : Source {
+  Which which;
+  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const {
+    const A* g = Source::tile(at, c, x, n, buffer);
+    if constexpr (std::is_same_v<Which, All>) return g;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) buffer[i] = which(c, x[i], g[i]);
+    return buffer;
+  }
+  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return which(BesideEachOther{j, Vec<A>::size}, x, Source::lanes(at, j, x)); }
+  A single(int64_t at, int64_t j, A x) const { return which(j, x, Source::single(at, j, x)); }
+};
+
+// Gradients that `maker(at, count, to)` makes, a few at a time, as they are summed, and that then lie in memory at `to`.
+template <class T, class Maker> struct Made {
+  Maker maker;
   T* to;
   bool past_caches;
   Scratch<T> buffer;
@@ -159,35 +178,52 @@ template <class T, class A> struct SumThroughRelu {
     if (past_caches && int64_t(buffer.size()) < count) buffer = Scratch<T>(size_t(count));
     T* out = past_caches ? buffer.data() : to + at;
     made = out, begin = at;
-    sum(at, count, out);
+    maker(at, count, out);
     if (past_caches) stream(out, to + at, size_t(count) * sizeof(T));
   }
   void end() const { if (past_caches) streamed(); }
   void fetch(int64_t at) const {}
-  const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(&made[at - begin], buffer, n); }
-  Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(&made[at - begin]); }
-  A single(int64_t at, int64_t j, A x) const { return A(made[at - begin]); }
-  template <class At> Vec<A> passed(At at, Vec<A> x, Vec<A> g) const { return g; }
+  template <class A> const A* tile(int64_t at, int64_t c, const A* x, int64_t n, A* buffer) const { return widen<T, A>(&made[at - begin], buffer, n); }
+  template <class A> Vec<A> lanes(int64_t at, int64_t j, Vec<A> x) const { return vector_of<A>(&made[at - begin]); }
+  template <class A> A single(int64_t at, int64_t j, A x) const { return A(made[at - begin]); }
+};
 
- private:
-  void sum(int64_t at, int64_t count, T* out) const {
-    constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
-    const T *f = first + at, *s = second + at, *r = y + at;
-    auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + vector_of<A>(s + i)); };
-    int64_t i = 0;
-    for (; i + 2 * w <= count; i += 2 * w) {
-      for (int64_t k = i + count; k < i + count + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(s + k), __builtin_prefetch(r + k);
-      narrow_pair(value(i), value(i + w), out + i);
-    }
-    for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + A(s[i]));
+// Where gradients come from: memory, where dy is.
+struct Stored {
+  template <class T, class A> InMemory<T> of(const Tensor& dy) const { return {dy.data<T>()}; }
+};
+// A maker makes them, and dy is where they then lie. `M::Of<T, A>` is the maker of numbers of a type.
+template <class M> struct MadeBy {
+  M how;
+  template <class T, class A> auto of(const Tensor& dy) const {
+    using Maker = typename M::template Of<T, A>;
+    return Made<T, Maker>{Maker(how), dy.data<T>(), dy.numel() * int64_t(sizeof(T)) >= kStreamed, {}};
   }
 };
-// What the sum is made of.
-struct Before { Tensor first, second, y; };
 
-// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training. With `before`,
-// dy is still to be made.
-inline void gradient(Inputs in, bool training, double eps, bool relu, const Before& before, Outputs out) {
+// The sum of two gradients where the result `y` of a ReLU is not 0.
+struct SumThroughRelu {
+  Tensor first, second, y;
+  template <class T, class A> struct Of {
+    const T *first, *second, *y;
+    explicit Of(const SumThroughRelu& s) : first(s.first.data<T>()), second(s.second.data<T>()), y(s.y.data<T>()) {}
+    void operator()(int64_t at, int64_t count, T* out) const {
+      constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
+      const T *f = first + at, *s = second + at, *r = y + at;
+      auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + vector_of<A>(s + i)); };
+      int64_t i = 0;
+      for (; i + 2 * w <= count; i += 2 * w) {
+        for (int64_t k = i + count; k < i + count + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(s + k), __builtin_prefetch(r + k);
+        narrow_pair(value(i), value(i + w), out + i);
+      }
+      for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + A(s[i]));
+    }
+  };
+};
+
+// batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training. `source` says whether dy
+// is still to be made.
+template <class Source = Stored> void gradient(Inputs in, bool training, double eps, bool relu, Outputs out, const Source& source = {}) {
   Tensor dx = out[0];
   if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
   Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
@@ -203,13 +239,15 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
   }
   const bool few = p.outer * p.inner <= kShortRow;
   const Tensor parts[] = {in[1], in[4], relu ? in[5] : Tensor()};
-  if (relu && (few || !all_plain(parts))) {  // batch norm computes otherwise than ThroughRelu
+  if (relu && (few || !all_plain(parts))) {  // batch norm computes otherwise than WherePositive
     Tensor y = empty(dx.meta());
     by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+      if constexpr (!std::is_same_v<Source, Stored>) source.template of<T, A>(dy).maker(0, dy.numel(), dy.data<T>());
       normalise<T, A>(x, parts, mean, invstd, all_plain(parts), {true, {}}, y);
       channel_map<T, A>(p, y.data<T>(), dy.data<T>(), y.data<T>(), [](auto, Vec<A> v, Vec<A> g) { return where(v <= Vec<A>(A(0)), Vec<A>(A(0)), g); });
     });
-    dy = y, relu = false;
+    const Tensor masked[] = {y, in[1], in[2], in[3], in[4]};
+    return gradient(masked, training, eps, false, out);
   }
   by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     const auto [forward_scale, forward_shift] = scale_and_shift<A>(mean, invstd, w, numbers(parts[2], C, 0));
@@ -221,8 +259,10 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
       for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, eps);
     }
     const Scratch<A> m = cast<A>(mean), along_scale = p.along(forward_scale), along_shift = p.along(forward_shift);
-    auto run = [&](auto grad) {
-      channel_sums<T, A>(p, m, x.data<T>(), grad, sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
+    auto run = [&](auto which) {
+      using Which = decltype(which);
+      const auto from = source.template of<T, A>(dy);
+      channel_sums<T, A>(p, m, x.data<T>(), Passed<A, std::remove_const_t<decltype(from)>, Which>{from, which}, sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
         s = s + g, t = t + g * (v - k);
       });
       Scratch<double> dw(C);
@@ -236,23 +276,22 @@ inline void gradient(Inputs in, bool training, double eps, bool relu, const Befo
       a = p.along(a), b = p.along(b), k = p.along(k);
       const A *pa = a.data(), *pb = b.data(), *pk = k.data();
       using V = Vec<A>;
-      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](auto at, V v, V g) { return at(pa) * grad.passed(at, v, g) + (at(pb) * v + at(pk)); });
+      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](auto at, V v, V g) { return at(pa) * which(at, v, g) + (at(pb) * v + at(pk)); });
       else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](auto at, V g, V) { return at(pa) * g; });
       write(out[1], dw), write(out[2], sum_dy);
     };
-    if (before.y) run(SumThroughRelu<T, A>{before.first.data<T>(), before.second.data<T>(), before.y.data<T>(), dy.data<T>(), dy.numel() * int64_t(sizeof(T)) >= kStreamed, {}});
-    else if (relu) run(ThroughRelu<T, A>{{dy.data<T>()}, along_scale.data(), along_shift.data()});
-    else run(Given<T, A>{{dy.data<T>()}});
+    if (relu) run(WherePositive<T, A>{along_scale.data(), along_shift.data()});
+    else run(All());
   });
 }
 
-inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, {}, out); }
-inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, {}, out); }
+inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, out); }
+inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
 inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
   auto dense = [&](const Tensor& t) { return t.strides() == out[0].strides() ? t : dense_as(t, out[0].strides()); };
   const Tensor parts[] = {out[0], in[3], in[4], in[5], in[6]};
-  gradient(parts, op.training, op.eps, false, {dense(in[0]), dense(in[1]), dense(in[2])}, out.subspan(1));
+  gradient(parts, op.training, op.eps, false, out.subspan(1), MadeBy<SumThroughRelu>{{dense(in[0]), dense(in[1]), dense(in[2])}});
 }
 
 }  // namespace WEIR_ISA
