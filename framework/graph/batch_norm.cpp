@@ -102,7 +102,7 @@ class BatchNorms {
     if (relu < 0 || !keep[relu] || !is(g_.nodes[relu], "relu_backward") || !makes_temporary(g_, g_.nodes[relu].out[0], count_)) return;
     const int add = only_for(g_.nodes[relu].in[0], d);
     if (add < 0 || !is_plain_sum(g_.nodes[add]) || !order_.may_run_at({add, relu, norm}, norm)) return;
-    const std::vector<Use> read = {g_.nodes[add].in[0], g_.nodes[add].in[1], g_.nodes[relu].in[1], n.in[1]};
+    std::vector<Use> read = {g_.nodes[add].in[0], g_.nodes[add].in[1], g_.nodes[relu].in[1], n.in[1]};
     for (const Use& u : read)
       if (u.value < 0 || !same_look(u, n.out[0])) return;
     if (!same_place(g_.nodes[relu].out[0], d) || !same_look(d, n.out[0])) return;
@@ -110,6 +110,10 @@ class BatchNorms {
     Node f = n;
     f.type = fused, f.op = fused->defaults;
     set_attribute(f, "training", attribute<bool>(n, "training")), set_attribute(f, "eps", attribute<double>(n, "eps"));
+    if (int k = strided_one(read); k >= 0) {
+      std::swap(read[k], read[1]);
+      set_attribute(f, "step", without_gaps(read[1], r));
+    }
     f.in = read;
     f.in.insert(f.in.end(), {n.in[2], n.in[3], n.in[4]});
     f.out.insert(f.out.begin(), g_.nodes[relu].out[0]);
@@ -123,6 +127,31 @@ class BatchNorms {
     if (by.size() != 1 || by[0] < 0 || !makes_temporary(g_, u, count_)) return -1;
     const Node& n = g_.nodes[by[0]];
     return is(n, name) && n.in[input].value == u.value && same_place(n.in[input], u) ? by[0] : -1;
+  }
+
+  // Which of two gradients is that of a convolution by single places with strides, and read here alone, in channels-last memory: -1 for none.
+  int strided_one(const std::vector<Use>& sum) const {
+    for (int k : {0, 1}) {
+      const int conv = only_for(sum[k], sum[k]);
+      if (conv < 0 || !is(g_.nodes[conv], "convolution_input") || !makes_temporary(g_, g_.nodes[conv].out[0], count_)) continue;
+      const Node& n = g_.nodes[conv];
+      const Dims stride = attribute<Dims>(n, "stride"), &w = n.in[1].meta.sizes, &places = n.in[0].meta.sizes, &sizes = sum[k].meta.sizes;
+      bool fits = w.n == 4 && n.in[2].value < 0 && stride.product() > 1 && attribute<Dims>(n, "padding") == Dims(2, 0) && is_channels_last(sizes, sum[k].meta.strides);
+      for (int i = 0; fits && i < 2; i++) fits = w[i + 2] == 1 && places[i + 2] == (sizes[i + 2] - 1) / stride[i] + 1;
+      if (fits) return k;
+    }
+    return -1;
+  }
+  // Makes of such a gradient, all of whose other places are 0, the places that the convolution saw. Gives how far they lie apart.
+  Dims without_gaps(Use& u, Graph& r) const {
+    Node& conv = r.nodes[g_.values[u.value].node];
+    const Dims step = attribute<Dims>(conv, "stride");
+    for (int i = 0; i < 2; i++) u.meta.sizes[i + 2] = conv.in[0].meta.sizes[i + 2];
+    u.meta.strides = channels_last_strides(u.meta.sizes);
+    r.buffers[g_.buffer_of(u)].bytes = size_t(u.meta.sizes.product()) * size_of(u.meta.dtype);
+    conv.out[0] = u;
+    set_attribute(conv, "stride", Dims(2, 1)), set_attribute(conv, "input_size", u.meta.sizes);
+    return step;
   }
 
   // What the ops of batch norm, ReLU and max pool take: see batch_norm_pool.h.

@@ -143,8 +143,16 @@ static std::array<Meta, 3> infer_backward(const char* op, const Tensor& dy, Inpu
 }
 std::array<Meta, 3> BatchNormReluBackward::infer(Inputs in) const { return infer_backward("batch_norm_relu_backward", in[0], in.subspan(1)); }
 std::array<Meta, 4> BatchNormSumReluBackward::infer(Inputs in) const {
-  for (int i : {1, 2})
-    check(in[i].sizes() == in[0].sizes() && in[i].dtype() == in[0].dtype(), "batch_norm_sum_relu_backward: expected tensors of one shape and dtype, got ", in[0].sizes(), " and ", in[i].sizes());
+  Dims stepped = in[0].sizes();
+  check(step.n == 0 || step.n == in[0].ndim() - 2, "batch_norm_sum_relu_backward: expected a step for each axis behind the channels, got ", step);
+  for (int i = 0; i < step.n; i++) {
+    check(step[i] > 0, "batch_norm_sum_relu_backward: expected steps above 0, got ", step);
+    stepped[i + 2] = (stepped[i + 2] + step[i] - 1) / step[i];
+  }
+  for (int i : {1, 2}) {
+    const Dims& sizes = i == 1 ? stepped : in[0].sizes();
+    check(in[i].sizes() == sizes && in[i].dtype() == in[0].dtype(), "batch_norm_sum_relu_backward: expected tensors of one dtype and shape, or of steps in it, got ", in[i].sizes(), " beside ", in[0].sizes());
+  }
   auto [dx, dw, db] = infer_backward("batch_norm_sum_relu_backward", in[0], in.subspan(3));
   return {dx, dx, dw, db};
 }

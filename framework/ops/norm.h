@@ -86,15 +86,18 @@ struct BatchNormReluBackward : Op {
 /// others read of them.
 struct BatchNormSumReluBackward : Op {
   static constexpr Signature signature =
-      "batch_norm_sum_relu_backward(grad_output: Tensor, other: Tensor, output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_sum: Tensor, grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
-  static constexpr auto doc = "grad_output + other where output is not 0, rounded after each step, and what batch_norm_backward makes of that.";
-  static constexpr Notation notation = "ncX, ncX, ncX, ncX, c, c, c -> ncX, ncX, c, c";
+      "batch_norm_sum_relu_backward(grad_output: Tensor, other: Tensor, output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float, step: list[int]) -> (grad_sum: Tensor, grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc =
+      "grad_output + other where output is not 0, rounded after each step, and what batch_norm_backward makes of that. With a `step` for each axis X other has those "
+      "places alone that are multiples of it, and is 0 between them.";
+  static constexpr Notation notation = "ncX, ncY, ncX, ncX, c, c, c -> ncX, ncX, c, c";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
   bool training;
   double eps;
-  static constexpr Fields fields{&BatchNormSumReluBackward::training, &BatchNormSumReluBackward::eps};
+  Dims step;
+  static constexpr Fields fields{&BatchNormSumReluBackward::training, &BatchNormSumReluBackward::eps, &BatchNormSumReluBackward::step};
   std::array<Meta, 4> infer(Inputs in) const;
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/channel_planes.h"
+#include "framework/kernels/cpu/layouts.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/norm_rows.h"
 
@@ -201,23 +203,44 @@ template <class M> struct MadeBy {
   }
 };
 
-// The sum of two gradients where the result `y` of a ReLU is not 0.
+// The sum of two gradients where the result `y` of a ReLU is not 0. In pictures that lie channels last the second may have every `rows`-th row's every
+// `columns`-th place only.
 struct SumThroughRelu {
   Tensor first, second, y;
-  template <class T, class A> struct Of {
-    const T *first, *second, *y;
-    explicit Of(const SumThroughRelu& s) : first(s.first.data<T>()), second(s.second.data<T>()), y(s.y.data<T>()) {}
+  int64_t rows = 1, columns = 1;
+  template <class T, class A> class Of {
+   public:
+    explicit Of(const SumThroughRelu& s) : s_(s), first_(s.first.data<T>()), second_(s.second.data<T>()), y_(s.y.data<T>()) {}
     void operator()(int64_t at, int64_t count, T* out) const {
-      constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
-      const T *f = first + at, *s = second + at, *r = y + at;
-      auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + vector_of<A>(s + i)); };
-      int64_t i = 0;
-      for (; i + 2 * w <= count; i += 2 * w) {
-        for (int64_t k = i + count; k < i + count + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(s + k), __builtin_prefetch(r + k);
-        narrow_pair(value(i), value(i + w), out + i);
+      if (s_.rows * s_.columns == 1) return sum(at, second_ + at, count, out);
+      const int64_t C = s_.y.sizes()[1], height = s_.y.sizes()[2], width = s_.y.sizes()[3];
+      for (const int64_t end = at + count; at < end; at += C, out += C) {
+        const int64_t x = at / C % width, row = at / C / width, y = row % height;
+        const int64_t line = row / height * s_.second.sizes()[2] + y / s_.rows, place = line * s_.second.sizes()[3] + x / s_.columns;
+        sum(at, y % s_.rows || x % s_.columns ? nullptr : second_ + place * C, C, out);
       }
-      for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + A(s[i]));
     }
+
+   private:
+    // Of `count` numbers from number `at` on, and those at `s`; null: zeros.
+    void sum(int64_t at, const T* s, int64_t count, T* out) const {
+      constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
+      const T *f = first_ + at, *r = y_ + at;
+      auto add = [&](auto other, auto&& more) {
+        auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + other(i)); };
+        int64_t i = 0;
+        for (; i + 2 * w <= count; i += 2 * w) {
+          for (int64_t k = i + kAhead; k < i + kAhead + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(r + k), more(k);
+          narrow_pair(value(i), value(i + w), out + i);
+        }
+        for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + (s ? A(s[i]) : A(0)));
+      };
+      if (s) add([&](int64_t i) { return vector_of<A>(s + i); }, [&](int64_t k) { __builtin_prefetch(s + k); });
+      else add([](int64_t) { return Vec<A>(A(0)); }, [](int64_t) {});
+    }
+    static constexpr int64_t kAhead = 4 * kLine;  // numbers, as many as are summed at once
+    const SumThroughRelu& s_;
+    const T *first_, *second_, *y_;
   };
 };
 
@@ -290,8 +313,21 @@ inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in,
 inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
   auto dense = [&](const Tensor& t) { return t.strides() == out[0].strides() ? t : dense_as(t, out[0].strides()); };
+  SumThroughRelu sum{dense(in[0]), in[1], dense(in[2])};
+  const bool stepped = op.step.n && op.step.product() > 1;
+  if (!stepped) {
+    sum.second = dense(in[1]);
+  } else if (op.step.n == 2 && only_channels_last(out[0])) {
+    sum.second = in_layout(in[1], true), sum.rows = op.step[0], sum.columns = op.step[1];
+  } else {
+    sum.second = empty(out[0].meta());
+    std::memset(sum.second.raw(), 0, size_t(sum.second.numel()) * size_of(sum.second.dtype()));
+    Dims strides = out[0].strides();
+    for (int i = 0; i < op.step.n; i++) strides[i + 2] *= op.step[i];
+    run_copy(in[1], alias(sum.second, in[1].sizes(), strides, sum.second->offset));
+  }
   const Tensor parts[] = {out[0], in[3], in[4], in[5], in[6]};
-  gradient(parts, op.training, op.eps, false, out.subspan(1), MadeBy<SumThroughRelu>{{dense(in[0]), dense(in[1]), dense(in[2])}});
+  gradient(parts, op.training, op.eps, false, out.subspan(1), MadeBy<SumThroughRelu>{std::move(sum)});
 }
 
 }  // namespace WEIR_ISA

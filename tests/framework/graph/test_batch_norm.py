@@ -211,7 +211,7 @@ def test_the_op_of_a_sum_in_any_layout(dtype, order):
     if order in parts:
         parts[order] = parts[order].contiguous(memory_format=weir.channels_last)
     masked = hidden["relu_backward"](parts["gradient"] + parts["other"], parts["output"])
-    got = hidden["batch_norm_sum_relu_backward"](*parts.values(), mean, var, w, True, 1e-5)
+    got = hidden["batch_norm_sum_relu_backward"](*parts.values(), mean, var, w, True, 1e-5, [])
     masked = weir.empty_like(got[0]).copy_(masked)
     expected = hidden["batch_norm_backward"](masked, x, mean, var, w, True, 1e-5)
     assert_same([t.contiguous() for t in got], [masked.contiguous(), *(t.contiguous() for t in expected)])
@@ -275,3 +275,52 @@ def test_residual_blocks_train_as_in_eager_mode(dtype, layout):
     assert_same([*traced.parameters(), *traced.buffers()], [*eager.parameters(), *eager.buffers()])
     made = ops(graph.plans[0])
     assert made.count("batch_norm_relu_backward") == 7 and made.count("batch_norm_sum_relu_backward") == 2
+
+
+def downsampled(x, w, b, mean, var, dy, kernel=1, stride=2, padding=0):
+    """A residual sum that a convolution with strides and another op read."""
+    x, w, b = (t.clone().requires_grad_() for t in (x, w, b))
+    y = F.relu(F.batch_norm(x, mean, var, w, b, True) + dy)
+    weight = weir.arange(6 * y.shape[1] * kernel * kernel).sin().view(6, y.shape[1], kernel, kernel)
+    down = F.conv2d(y, weight.to(y.dtype), stride=stride, padding=padding)
+    return weir.autograd.grad((down, y.sin()), (x, w, b), (down.detach().cos(), dy))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("stride", [2, (1, 2), (3, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(3, 5, 6, 7), (2, 64, 9, 9), (5, 300, 2, 3), (1, 5, 40, 40)], ids=str)
+def test_a_gradient_with_gaps_is_summed_without_them(shape, stride, dtype, special):
+    plan = planned(lambda *args: downsampled(*args, stride=stride), lambda: arguments(shape, dtype, weir.channels_last, special))
+    conv, = (n for n in map(plan.graph.node, range(len(plan.graph))) if n["op"] == "convolution_input")
+    assert "stride=[1, 1]" in conv["attributes"] and "batch_norm_sum_relu_backward" in ops(plan)
+
+
+@pytest.mark.parametrize("given", [{"kernel": 3}, {"padding": 1}, {"stride": 1}], ids=str)
+def test_other_gradients_keep_their_places(given):
+    plan = planned(lambda *args: downsampled(*args, **given), lambda: arguments(layout=weir.channels_last))
+    assert "batch_norm_sum_relu_backward" in ops(plan) and "step=[]" in str(plan.graph)
+
+
+def test_in_row_major_memory_they_do_too():
+    assert "step=[]" in str(planned(downsampled, arguments).graph)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape, step", [((3, 5, 6, 7), (2, 3)), ((3, 5, 6, 7), (1, 1)), ((2, 6, 11), (4,)), ((2, 6, 3, 4, 5), (2, 1, 3))], ids=str)
+def test_the_op_of_steps_in_any_layout(shape, step, layout):
+    x, w, b, mean, var, dy = arguments(shape, special=True)
+    where = (slice(None), slice(None), *(slice(None, None, s) for s in step))
+    other = weir.zeros_like(dy)
+    other[where] = dy.flip(0)[where]
+    if len(shape) == 4:
+        x, dy, other = (t.contiguous(memory_format=layout) for t in (x, dy, other))
+    op = hidden["batch_norm_sum_relu_backward"]
+    assert_same(op(dy, other[where], x.relu(), x, mean, var, w, True, 1e-5, list(step)), op(dy, other, x.relu(), x, mean, var, w, True, 1e-5, []))
+
+
+@pytest.mark.parametrize("step, size, message", [([2], 3, "a step for each axis"), ([2, 0], 3, "steps above 0"), ([2, 2], 3, "or of steps in it"), ([], 5, "or of steps in it")])
+def test_steps_that_do_not_fit_are_refused(step, size, message):
+    x, w, b, mean, var, dy = arguments()
+    with pytest.raises(RuntimeError, match=message):
+        hidden["batch_norm_sum_relu_backward"](dy, dy[:, :, :size, :size], x, x, mean, var, w, True, 1e-5, step)
