@@ -53,7 +53,13 @@ class BatchNorms {
     f.op = fused->defaults;
     set_attribute(f, "training", attribute<bool>(n, "training"));
     for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
-    f.in.push_back(other);
+    if (int second = add < 0 ? -1 : only_for(other, out); second >= 0 && may_join(second, norm) && keep[second]) {
+      const Node& m = g_.nodes[second];
+      f.in.insert(f.in.end(), {m.in[0], m.out[1], m.out[2], m.in[1], m.in[2]});
+      r.nodes[second] = statistics_alone(m);
+    } else {
+      f.in.insert(f.in.end(), {other, Use(), Use(), Use(), Use()});
+    }
     f.out[0] = out;
     r.nodes[norm] = std::move(f);
     keep[relu] = false;
@@ -72,6 +78,27 @@ class BatchNorms {
       *other = rest;
     }
     return best;
+  }
+
+  // Can `norm` normalise what `second` would, a batch norm of training, and to the same bits? Where its running statistics have gaps it rounds otherwise.
+  bool may_join(int second, int norm) const {
+    const Node& m = g_.nodes[second];
+    if (!is(m, "batch_norm_forward") || !attribute<bool>(m, "training") || !makes_temporary(g_, m.out[0], count_) || !same_look(m.in[0], m.out[0])) return false;
+    for (size_t k = 0; k < 5; k++) {
+      if (m.in[k].value < 0) continue;
+      if (k > 0 && !(m.in[k].meta.strides == Dims{1})) return false;
+      if (k < 3 && order_.replaced_at(m.in[k].value) <= norm) return false;
+    }
+    return true;
+  }
+  static Node statistics_alone(const Node& norm) {
+    static const OpType* statistics = find_op("batch_norm_statistics");
+    Node n = norm;
+    n.type = statistics, n.op = statistics->defaults;
+    for (const char* name : {"momentum", "eps"}) set_attribute(n, name, attribute<double>(norm, name));
+    n.in = {norm.in[0], norm.in[3], norm.in[4]};
+    n.out.erase(n.out.begin());
+    return n;
   }
 
   // The gradient of ReLU joins that of the batch norm in front of it, whose result is computed again to see where it is positive.
@@ -189,7 +216,7 @@ class BatchNorms {
     for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
     set_attribute(b, "eps", attribute<double>(g_.nodes[grad], "eps"));
     for (const char* name : {"kernel_size", "stride", "padding"}) set_attribute(f, name, attribute<Dims>(m, name)), set_attribute(b, name, attribute<Dims>(m, name));
-    f.in.pop_back();
+    f.in.resize(5);
     f.out[0] = pooled, f.out.insert(f.out.begin() + 1, places);
     b.in[0] = dy, b.in.insert(b.in.begin() + 1, places);
     r.nodes[norm] = std::move(f), r.nodes[grad] = std::move(b);

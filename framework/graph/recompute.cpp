@@ -128,7 +128,10 @@ class Recomputation {
     *to = n;
     to->type = apply, to->op = apply->defaults, to->hidden = 0;
     set_attribute(*to, "relu", relu);
-    to->in = {n.in[0], n.in[1], n.in[2], n.out[1], n.out[2], relu ? n.in[5] : Use()};
+    to->in = {n.in[0], n.in[1], n.in[2], n.out[1], n.out[2]};
+    constexpr size_t kOther = 5;  // uses say what is added
+    if (relu) to->in.insert(to->in.end(), n.in.begin() + 5, n.in.end());
+    else to->in.resize(to->in.size() + kOther);
     to->out = {n.out[0]};
     return true;
   }

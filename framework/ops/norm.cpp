@@ -109,11 +109,19 @@ Tensors BatchNormForward::vjp(const Saved& s, const Tensor& dy) const {
   auto g = fn::batch_norm_backward(dy, x, detach(mean), detach(invstd), s.input(1), training, eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
+// What is added behind a batch norm of x: nothing, or its shape, with its own statistics and weights or none.
+static void check_other(const char* op, const Tensor& x, Inputs other) {
+  check(!other[0] || (other[0].sizes() == x.sizes() && other[0].dtype() == x.dtype()), op, ": other must have input's shape and dtype");
+  const char* names[] = {"other_mean", "other_invstd", "other_weight", "other_bias"};
+  for (size_t i = 1; i < 5; i++) check_channel(names[i - 1], other[i], x.sizes()[1]);
+  check(bool(other[1]) == bool(other[2]) && (other[1] || !(other[3] || other[4])) && (other[0] || !other[1]), op, ": other's statistics and weights come with other, and weights with statistics");
+}
 std::array<Meta, 3> BatchNormRelu::infer(Inputs in) const {
   BatchNormForward op;
   op.training = training, op.momentum = momentum, op.eps = eps;
-  check(!in[5] || (in[5].sizes() == in[0].sizes() && in[5].dtype() == in[0].dtype()), "batch_norm_relu: other must have input's shape and dtype");
-  return op.infer(in.first(5));
+  const auto r = op.infer(in.first(5));
+  check_other("batch_norm_relu", in[0], in.subspan(5));
+  return r;
 }
 Meta BatchNormApply::infer(Inputs in) const {
   const Tensor& x = in[0];
@@ -122,8 +130,15 @@ Meta BatchNormApply::infer(Inputs in) const {
   int64_t c = x.sizes()[1];
   check_channel("weight", in[1], c), check_channel("bias", in[2], c), check_channel("mean", in[3], c), check_channel("invstd", in[4], c);
   check(in[3] && in[4], "batch_norm_apply: needs mean and invstd");
-  check(!in[5] || (relu && in[5].sizes() == x.sizes() && in[5].dtype() == x.dtype()), "batch_norm_apply: other comes with relu and has input's shape and dtype");
+  check(!in[5] || relu, "batch_norm_apply: other comes with relu");
+  check_other("batch_norm_apply", x, in.subspan(5));
   return as_input(x);
+}
+std::array<Meta, 2> BatchNormStatistics::infer(Inputs in) const {
+  BatchNormForward op;
+  op.training = true, op.momentum = momentum, op.eps = eps;
+  const auto [y, mean, invstd] = op.infer(std::array{in[0], Tensor(), Tensor(), in[1], in[2]});
+  return {mean, invstd};
 }
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());

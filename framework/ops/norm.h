@@ -27,9 +27,9 @@ struct BatchNormForward : Op {
 /// What a graph makes of batch norm, an addition and ReLU: one pass over memory instead of three.
 struct BatchNormRelu : Op {
   static constexpr Signature signature =
-      "batch_norm_relu(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, other: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
-  static constexpr auto doc = "relu(batch_norm(input) + other), rounded after each step.";
-  static constexpr Notation notation = "ncX, c, c, c, c, ncX -> ncX, c, c";
+      "batch_norm_relu(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, other: Tensor | None, other_mean: Tensor | None, other_invstd: Tensor | None, other_weight: Tensor | None, other_bias: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr auto doc = "relu(batch_norm(input) + other), rounded after each step. Other is normalised first, as by batch_norm_apply, where its statistics are given.";
+  static constexpr Notation notation = "ncX, c, c, c, c, ncX, c, c, c, c -> ncX, c, c";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
@@ -42,15 +42,29 @@ struct BatchNormRelu : Op {
 /// Batch norm once more, from the statistics that were saved: the same bits without another pass over the input to find them.
 struct BatchNormApply : Op {
   static constexpr Signature signature =
-      "batch_norm_apply(input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, other: Tensor | None, relu: bool) -> Tensor";
-  static constexpr auto doc = "(input - mean) * invstd * weight + bias, and with relu relu(that + other), rounded after each step.";
-  static constexpr Notation notation = "ncX, c, c, c, c, ncX -> ncX";
+      "batch_norm_apply(input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, other: Tensor | None, other_mean: Tensor | None, other_invstd: Tensor | None, other_weight: Tensor | None, other_bias: Tensor | None, relu: bool) -> Tensor";
+  static constexpr auto doc = "(input - mean) * invstd * weight + bias, and with relu relu(that + other), rounded after each step. Other is normalised too where its statistics are given.";
+  static constexpr Notation notation = "ncX, c, c, c, c, ncX, c, c, c, c -> ncX";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
   bool relu;
   static constexpr Fields fields{&BatchNormApply::relu};
   Meta infer(Inputs in) const;
+};
+
+/// The statistics of batch norm alone, where another node normalises.
+struct BatchNormStatistics : Op {
+  static constexpr Signature signature =
+      "batch_norm_statistics(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, momentum: float, eps: float) -> (save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr auto doc = "What batch_norm_forward saves in training; updates the running statistics in place.";
+  static constexpr Notation notation = "ncX, c, c -> c, c";
+  static constexpr Module module = Module::hidden;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
+  double momentum, eps;
+  static constexpr Fields fields{&BatchNormStatistics::momentum, &BatchNormStatistics::eps};
+  std::array<Meta, 2> infer(Inputs in) const;
 };
 
 struct BatchNormBackward : Op {
@@ -231,7 +245,7 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNormReluBackward, BatchNormSumReluBackward, BatchNorm, LayerNormForward, LayerNormBackward,
+using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormStatistics, BatchNormBackward, BatchNormReluBackward, BatchNormSumReluBackward, BatchNorm, LayerNormForward, LayerNormBackward,
                        LayerNorm, GroupNormForward, GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
 
 namespace fn {

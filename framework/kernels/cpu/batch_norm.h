@@ -25,10 +25,11 @@ template <class A> A rounded_once(A x, A y, A z) {
 }
 template <class T> Scratch<T> cast(const Scratch<double>& v) { return {v.begin(), v.end()}; }
 
-// What follows the normalisation in the same pass: `other` added, where there is one, and ReLU.
+// What follows the normalisation in the same pass: other[0] added, where there is one, and ReLU. With a mean, 1 / deviation, weight and bias behind it,
+// other is normalised itself.
 struct Then {
   bool relu = false;
-  Tensor other;
+  Inputs other = {};
 };
 
 // The largest number that is stored as a zero.
@@ -52,21 +53,29 @@ void with_affine(const ChannelPlanes& p, Inputs in, const Scratch<double>& mean,
 // ReLU of what will be stored as T.
 template <class T, class A> Vec<A> relu_of(Vec<A> y) { return where(y < Vec<A>(A(-kStoredAsZero<T>)), Vec<A>(A(0)), y); }
 
+inline bool all_plain(Inputs in) {
+  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
+}
+
 // Normalises x with these statistics and does what follows.
 template <class T, class A>
 void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
   const ChannelPlanes p(x);
   using V = Vec<A>;
+  T* const to = out.data<T>();
   with_affine<T, A>(p, in, mean, invstd, plain, [&](auto affine) {
-    T* to = out.data<T>();
     if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
-    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
-    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + g); });
+    if (then.other.empty() || !then.other[0]) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
+    const Tensor& given = then.other[0];
+    const Tensor other = given.strides() == out.strides() ? given : dense_as(given, out.strides());
+    auto add = [&](auto term) {
+      channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + term(at, g)); });
+    };
+    if (!then.other[1]) return add([](auto, V g) { return g; });
+    const Tensor parts[] = {given, then.other[3], then.other[4]};
+    with_affine<T, A>(p, parts, numbers(then.other[1], p.channels, 0), numbers(then.other[2], p.channels, 1), all_plain(parts),
+                      [&](auto second) { add([=](auto at, V g) { return stored_as<T>(second(at, g, g)); }); });
   });
-}
-inline bool all_plain(Inputs in) {
-  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
 }
 
 // A batch's mean and variance by channel, and 1 / its deviation.
@@ -130,14 +139,24 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
 }
 
 inline void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
-inline void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
+inline void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in.subspan(5)}, out); }
+
+inline void batch_norm_statistics(const BatchNormStatistics& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return;
+  const Tensor x = in_layout(in[0], only_channels_last(in[0]));
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    const Statistics s = statistics_of<T, A>(x, op.eps);
+    write(out[0], s.mean), write(out[1], s.invstd);
+    track(s, double(x.numel() / x.sizes()[1]), op.momentum, in[1], in[2]);
+  });
+}
 
 inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
   if (in[0].numel() == 0) return;
   const int64_t C = in[0].sizes()[1];
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in[5]}, out[0]);
+    normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in.subspan(5)}, out[0]);
   });
 }
 

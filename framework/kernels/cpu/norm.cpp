@@ -320,6 +320,7 @@ static const bool registered = [] {
   set_kernel<BatchNormForward, batch_norm>(cpu);
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormApply, batch_norm_apply>(cpu);
+  set_kernel<BatchNormStatistics, batch_norm_statistics>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
   set_kernel<BatchNormReluBackward, batch_norm_relu_backward>(cpu);
   set_kernel<BatchNormSumReluBackward, batch_norm_sum_relu_backward>(cpu);

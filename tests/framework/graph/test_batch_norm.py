@@ -152,7 +152,7 @@ def test_the_op_in_any_layout(shape, dtype, order):
         x = weir.stack([x, x], -1)[..., 0]
     if order == "weights with gaps":
         w, b = (weir.stack([t, t], -1)[:, 0] for t in (w, b))
-    y, mean, invstd = hidden["batch_norm_relu"](x, w, b, mean, var, None, True, 0.1, 1e-5)
+    y, mean, invstd = hidden["batch_norm_relu"](x, w, b, mean, var, *[None] * 5, True, 0.1, 1e-5)
     masked = hidden["relu_backward"](dy, y)
     masked = weir.empty_strided(dy.shape, dy.stride(), dtype=dtype).copy_(masked)
     expected = hidden["batch_norm_backward"](masked, x, mean, invstd, w, True, 1e-5)
@@ -215,6 +215,63 @@ def test_the_op_of_a_sum_in_any_layout(dtype, order):
     masked = weir.empty_like(got[0]).copy_(masked)
     expected = hidden["batch_norm_backward"](masked, x, mean, var, w, True, 1e-5)
     assert_same([t.contiguous() for t in got], [masked.contiguous(), *(t.contiguous() for t in expected)])
+
+
+def both_normalised(x, w, b, mean, var, dy):
+    """Two batch norms of which the sum goes through ReLU."""
+    return F.relu(F.batch_norm(x, mean, var, w, b, True) + F.batch_norm(dy, mean.clone(), var.clone(), b, w, True))
+
+
+@pytest.mark.parametrize("special", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 5, 6, 7), (2, 64, 9, 9), (5, 300, 2, 3), (1, 5, 40, 40), (2, 5, 2, 2), (40, 6)], ids=str)
+def test_two_batch_norms_are_added_in_one_pass(shape, dtype, layout, special):
+    made = ops(planned(both_normalised, lambda: arguments(shape, dtype, layout, special and len(shape) == 4)))
+    assert made.count("batch_norm_statistics") == made.count("batch_norm_relu") == 1 and "batch_norm_forward" not in made
+
+
+@pytest.mark.parametrize("kept", ["read", "evaluation", "gaps", "written"])
+def test_a_batch_norm_that_is_made_before_it_is_added(kept):
+    def f(x, w, b, mean, var, dy):
+        scale = weir.stack([w, w], -1)[:, 0] if kept == "gaps" else w
+        first = F.batch_norm(dy, mean.clone(), var.clone(), scale, b, kept != "evaluation")
+        if kept == "written":
+            w.add_(1)
+        y = F.relu(F.batch_norm(x, mean, var, w, b, True) + first)
+        return (y, first) if kept == "read" else y,
+    f_ = (lambda *args: f(*args)[0]) if kept == "read" else f
+    assert "batch_norm_forward" in ops(planned(f_, arguments))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", ["alike", "input", "other"])
+def test_the_op_of_two_in_any_layout(dtype, order, gaps):
+    x, w, b, mean, var, other = arguments(dtype=dtype, special=True)
+    v, c = b.flip(0), w.flip(0)
+    if order == "input":
+        x = x.contiguous(memory_format=weir.channels_last)
+    if order == "other":
+        other = other.contiguous(memory_format=weir.channels_last)
+    if gaps:
+        v, c = (weir.stack([t, t], -1)[:, 0] for t in (v, c))
+    m, s = hidden["batch_norm_statistics"](other, mean.clone(), var.clone(), 0.1, 1e-5)
+    second = hidden["batch_norm_apply"](other, v, c, m, s, *[None] * 5, False)
+    got = hidden["batch_norm_relu"](x, w, b, mean.clone(), var.clone(), other, m, s, v, c, True, 0.1, 1e-5)
+    expected = hidden["batch_norm_relu"](x, w, b, mean.clone(), var.clone(), second, *[None] * 4, True, 0.1, 1e-5)
+    assert_same(got, expected)
+    assert_same([hidden["batch_norm_apply"](x, w, b, *got[1:], other, m, s, v, c, True)], expected[:1])
+
+
+@pytest.mark.parametrize("other, message", [
+    ((None, 1, 1, None, None), "come with other"), ((0, 1, None, None, None), "come with other"), ((0, None, None, 1, None), "come with other"), ((0, 1, 2, None, None), "other_invstd should contain 5"),
+], ids=str)
+def test_statistics_without_what_they_are_of_are_refused(other, message):
+    x, w, b, mean, var, dy = arguments()
+    given = [None if k is None else (dy, mean, mean[:4])[k] for k in other]
+    with pytest.raises(RuntimeError, match=message):
+        hidden["batch_norm_relu"](x, w, b, mean, var, *given, True, 0.1, 1e-5)
 
 
 def test_the_op_refuses_what_does_not_fit():

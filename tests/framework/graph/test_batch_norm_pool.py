@@ -76,7 +76,7 @@ def test_the_ops_in_any_layout(dtype, order):
         w, b = (weir.stack([t, t], -1)[:, 0] for t in (w, b))
     tracked = mean.clone(), var.clone()
     y, places, m, s = hidden["batch_norm_relu_max_pool"](x, w, b, *tracked, 0.1, 1e-5, *window)
-    relu, *expected = hidden["batch_norm_relu"](last, w, b, mean, var, None, True, 0.1, 1e-5)
+    relu, *expected = hidden["batch_norm_relu"](last, w, b, mean, var, *[None] * 5, True, 0.1, 1e-5)
     largest, indices = hidden["max_pool_nd"](relu, *window, [1, 1], False)
     assert_same([y.contiguous(), m, s, *tracked], [largest.contiguous(), *expected, mean, var])
     dy = weir.randn(y.shape).to(dtype=dtype, memory_format=weir.contiguous_format if order == "gradient" else weir.channels_last)
