@@ -129,6 +129,7 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.freeze_weights) apply([&](const Graph& h) { return with_weights_packed(h, options.add_to_output); });
   apply(with_layouts_agreed);
   if (options.add_to_output) apply(with_batch_norm_relu), apply(with_batch_norm_relu_backward), apply(with_batch_norm_pool);
+  apply(with_gradients_together);
   if (options.cast_scale) apply(with_pointwise_fused);
   if (options.cast_scale) apply(with_narrow_gradients);
   apply(with_updates_early);

@@ -28,6 +28,8 @@ Graph with_batch_norm_relu(const Graph& g);
 Graph with_batch_norm_relu_backward(const Graph& g);
 /// A max pool over pictures behind batch norm and ReLU joins them, and its gradient theirs.
 Graph with_batch_norm_pool(const Graph& g);
+/// The gradients of a convolution's input and weight are made by one node where that can read their common memory once.
+Graph with_gradients_together(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.
 Graph with_pointwise_fused(const Graph& g);
 /// What reduces rows, or works along them, runs with its neighbours on a few rows at a time: see row_blocks.h.

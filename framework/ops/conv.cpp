@@ -260,6 +260,18 @@ Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
           s.needs(1) ? trimmed(fn::convolution(x, dw, Tensor(), stride, padding, dilation, groups), s.input_meta(1).sizes) : Tensor()};
 }
 
+std::array<Meta, 2> ConvolutionGradients::infer(Inputs in) const {
+  Convolution forward;
+  ConvolutionInput input;
+  ConvolutionWeight weight;
+  forward.stride = input.stride = weight.stride = stride, forward.padding = input.padding = weight.padding = padding;
+  forward.dilation = input.dilation = weight.dilation = dilation, forward.groups = input.groups = weight.groups = groups;
+  input.input_size = in[0].sizes(), weight.weight_size = in[2].sizes();
+  const Meta y = forward.infer(std::array{in[0], in[2], Tensor()});
+  check(y.sizes == in[1].sizes(), "convolution_gradients: expected a gradient of sizes ", y.sizes, ", got ", in[1].sizes());
+  return {input.infer(std::array{in[1], in[2], Tensor()}), weight.infer(in.first(2))};
+}
+
 Tensor Conv1d::compose(Inputs in) const { return conv<1>("conv1d", *this, in, spread(padding, 1)); }
 Tensor Conv2d::compose(Inputs in) const { return conv<2>("conv2d", *this, in, spread(padding, 2)); }
 Tensor Conv3d::compose(Inputs in) const { return conv<3>("conv3d", *this, in, spread(padding, 3)); }

@@ -88,6 +88,21 @@ struct ConvolutionWeight : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// What a graph makes of the two gradients of a convolution: where they read the same memory they read it once.
+struct ConvolutionGradients : Op {
+  static constexpr Signature signature =
+      "convolution_gradients(input: Tensor, grad_output: Tensor, weight: Tensor, stride: list[int], padding: list[int], dilation: list[int], groups: int) -> (grad_input: Tensor, grad_weight: Tensor)";
+  static constexpr auto doc = "convolution_input and convolution_weight.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Notation notation = "n(gc)[D+K], n(go)D, (go)cK -> n(gc)[D+K], (go)cK";
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
+  Dims stride, padding, dilation;
+  int64_t groups;
+  static constexpr Fields fields{&ConvolutionGradients::stride, &ConvolutionGradients::padding, &ConvolutionGradients::dilation, &ConvolutionGradients::groups};
+  std::array<Meta, 2> infer(Inputs in) const;
+};
+
 struct Conv1d : Op {
   static constexpr Signature signature =
       "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
@@ -211,7 +226,7 @@ struct ConvTranspose3d : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ConvOps = OpList<Convolution, ConvolutionPacked, ConvolutionInput, ConvolutionWeight, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
+using ConvOps = OpList<Convolution, ConvolutionPacked, ConvolutionInput, ConvolutionWeight, ConvolutionGradients, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
                        Conv2dStr, ConvTranspose2d, Conv3d, Conv3dStr, ConvTranspose3d>;
 
 namespace fn {

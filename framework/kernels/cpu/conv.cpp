@@ -7,6 +7,7 @@
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/conv_columns.h"
+#include "framework/kernels/cpu/conv_padding.h"
 #include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/conv_reference.h"
 #include "framework/kernels/cpu/loops.h"
@@ -243,11 +244,6 @@ void add_bias(const Tensor& out, const Tensor& b) {
   strides[1] = b.strides()[0];
   add(out, alias(b, out.sizes(), strides, b->offset), out);
 }
-void fill_zero(const Tensor& out) {
-  Tensor zero = empty(Dims{}, DType::float32);
-  *zero.data<float>() = 0;
-  run_copy(zero, out);
-}
 
 // The reference runs float64, what is small, and what oneDNN refuses.
 template <class Run, class Reference>
@@ -265,51 +261,6 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
   } catch (const dnnl::error&) {
     reference();
   }
-}
-
-// By exponents of ones, in blocks that vectors take: number by number this was half the time of a float16 convolution of few positions.
-template <class Bits> bool none_has(Bits exponent, const Bits* x, int64_t count) {
-  constexpr int64_t kBlock = 4096;
-  for (int64_t i = 0; i < count; i += kBlock) {
-    Bits found = 0;
-    for (int64_t k = i; k < std::min(count, i + kBlock); k++) found |= Bits((x[k] & exponent) == exponent);
-    if (found) return false;
-  }
-  return true;
-}
-bool all_finite(const Tensor& t) {
-  const Tensor dense = is_non_overlapping_and_dense(t.sizes(), t.strides()) ? t : copied(t, Meta(t.sizes(), t.dtype()));
-  const int64_t n = dense.numel();
-  switch (t.dtype()) {
-    case DType::float64: return none_has(uint64_t{0x7ff} << 52, reinterpret_cast<const uint64_t*>(dense.data<double>()), n);
-    case DType::float32: return none_has(uint32_t{0xff} << 23, reinterpret_cast<const uint32_t*>(dense.data<float>()), n);
-    default: break;
-  }
-  return visit_dtype(t.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (kIsComplex<T> || sizeof(T) != 2 || std::is_integral_v<T>) return true;  // asked of real numbers only
-    else return none_has(uint16_t(t.dtype() == DType::float16 ? 0x7c00 : 0x7f80), reinterpret_cast<const uint16_t*>(dense.data<T>()), n);
-  });
-}
-// Whether padding counts as zeros that are multiplied, which leaves NaN beside numbers of `b` that are not finite. Source: PyTorch's loops, which
-// it has for volumes, for what oneDNN refuses and for dtypes that it takes on no CPU, or few; of what oneDNN computes there, it says itself.
-bool multiplies_padding(const Dims& padding, const Tensor& x, const Tensor& b, int64_t count) {
-  const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p > 0; });
-  const bool by_loops = x.ndim() == 5 || count <= kFewProducts || b.dtype() == DType::float64 || (b.dtype() == DType::float16 && !gives_to_onednn(b.dtype()));
-  return padded && is_floating(b.dtype()) && by_loops && !all_finite(b);
-}
-Tensor with_border(const Tensor& x, const Dims& padding) {
-  Dims sizes = x.sizes();
-  for (int i = 0; i < padding.n; i++) sizes[i + 2] += 2 * padding[i];
-  const Tensor wide = empty(sizes, x.dtype(), x.device());
-  fill_zero(wide);
-  int64_t offset = wide->offset;
-  for (int i = 0; i < padding.n; i++) offset += padding[i] * wide.strides()[i + 2];
-  run_copy(x, alias(wide->storage, x.dtype(), x.sizes(), wide.strides(), offset));
-  return wide;
-}
-template <class Op> Op without_padding(Op op) {
-  std::fill(op.padding.begin(), op.padding.end(), 0);
-  return op;
 }
 
 // `t` in the order of axes that `like` has. Where the two sides of a convolution differ in it, oneDNN has no kernel but its
@@ -485,6 +436,16 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
       });
 }
 
+void conv_gradients(const ConvolutionGradients& op, Inputs in, Outputs out) {
+  if (in[0].numel() && in[1].numel() && multiply_both(op, in[0], in[1], in[2], out[0], out[1])) return;
+  ConvolutionInput input;
+  ConvolutionWeight weight;
+  input.input_size = in[0].sizes(), weight.weight_size = in[2].sizes();
+  input.stride = weight.stride = op.stride, input.padding = weight.padding = op.padding, input.dilation = weight.dilation = op.dilation, input.groups = weight.groups = op.groups;
+  conv_input(input, std::array{in[1], in[2], Tensor()}, out.first(1));
+  conv_weight(weight, in.first(2), out.subspan(1));
+}
+
 }  // namespace
 
 static const bool registered = [] {
@@ -493,6 +454,7 @@ static const bool registered = [] {
   packers()[&op_type<Convolution>()] = {1, fits_packing, pack};
   set_kernel<ConvolutionInput, conv_input>(DeviceType::cpu);
   set_kernel<ConvolutionWeight, conv_weight>(DeviceType::cpu);
+  set_kernel<ConvolutionGradients, conv_gradients>(DeviceType::cpu);
   return true;
 }();
 

@@ -191,6 +191,14 @@ void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps,
   end_sums(c, ld);
 }
 
+void multiply_lines(const BFloat16* lines, int64_t row, const BFloat16* right, int64_t steps, int64_t count, BFloat16* to, int64_t to_row) {
+  alignas(64) float c[kTileStep];
+  begin_sums(c, kTileLines, false);
+  add_steps({lines, row * int64_t(sizeof(BFloat16)), kRows * row, kTileDepth}, {right}, steps);
+  end_sums(c, kTileLines);
+  for (int64_t r = 0; r < count; r++, to += to_row) narrow(Vec<float>::load(c + r * kTileLines), Vec<float>::load(c + r * kTileLines + kRows), to);
+}
+
 void round_to_bfloat16(const float* x, int64_t n, BFloat16* to) {
   for (int64_t i = 0; i < n; i += kRows) {
     const __mmask16 some = __mmask16(first(std::min<int64_t>(n - i, kRows)));
@@ -273,6 +281,7 @@ void begin_sums(const float*, int64_t, bool) {}
 void end_sums(float*, int64_t) {}
 void add_pairs(const BFloat16*, const BFloat16*, int64_t, int64_t) {}
 void multiply_panels(const BFloat16*, const BFloat16*, int64_t, float*, int64_t, bool) {}
+void multiply_lines(const BFloat16*, int64_t, const BFloat16*, int64_t, int64_t, BFloat16*, int64_t) {}
 void round_to_bfloat16(const float*, int64_t, BFloat16*) {}
 void tile_gemm(const Gemm&, const BFloat16*, const BFloat16*, const BFloat16*, BFloat16*) {}
 

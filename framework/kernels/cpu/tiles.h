@@ -58,6 +58,10 @@ void add_pairs(const BFloat16* left, const BFloat16* pairs, int64_t row, int64_t
 /// c (kTileLines x kTileLines, rows `ld` apart) = or += the product of a left and a right panel over `steps` steps.
 void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add);
 
+/// The products of `count` lines of up to kTileLines as they lie in memory, dense along what is summed and `row` numbers apart, and a right panel over `steps`
+/// steps, rounded to lines of kTileLines numbers `to_row` apart. All kTileLines lines are read.
+void multiply_lines(const BFloat16* lines, int64_t row, const BFloat16* right, int64_t steps, int64_t count, BFloat16* to, int64_t to_row);
+
 /// n numbers rounded to nearest even.
 void round_to_bfloat16(const float* x, int64_t n, BFloat16* to);
 

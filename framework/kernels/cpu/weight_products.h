@@ -10,6 +10,7 @@
 #include "framework/core/parallel.h"
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
+#include "framework/kernels/cpu/input_products.h"
 #include "framework/kernels/cpu/tiles.h"
 #include "framework/kernels/cpu/transpose.h"
 
@@ -25,8 +26,7 @@ inline bool suits_tiles(const Tensor& x, const Tensor& dy, const Tensor& dw) {
 
 class WeightProducts {
  public:
-
-  WeightProducts(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw)
+  template <class Op> WeightProducts(const Op& op, const Tensor& x, const Tensor& dy, const Tensor& dw)
       : dw_(dw), places_{op.stride[0], op.stride[1], x.sizes()[2], x.sizes()[3], dy.sizes()[2], dy.sizes()[3]},
         windows_(dy.sizes()[0] * places_.down * places_.across), turned_(dw.sizes()[0] % kTileLines == 0 && dw.sizes()[0] > x.sizes()[1]),
         zeros_(std::max(x.sizes()[1], dw.sizes()[0]), BFloat16(0.0f)) {
@@ -36,7 +36,8 @@ class WeightProducts {
     parts_ = std::clamp<int64_t>(kSums / sums_size(), 1, std::min(kParts, chunks_));
   }
 
-  void run() const {
+  /// With `input`, that gradient's windows are multiplied as soon as they are in the second-level cache.
+  void run(const InputProducts* input = nullptr) const {
     // Groups of right panels: as many as give every thread a share, and sums that stay in a second-level cache. They do not change any sum.
     const int64_t rights = right_.panels(), threads = omp_get_max_threads();
     const int64_t groups = std::min(rights, std::max((threads + parts_ - 1) / parts_, (sums_size() + kSums / 2 - 1) / (kSums / 2)));
@@ -46,8 +47,11 @@ class WeightProducts {
       Scratch<BFloat16> left(left_.panels() * kSteps * kTileStep), right((rights + groups - 1) / groups * kSteps * kTileStep);
       for (int64_t i = b; i < e; i++) {
         const int64_t part = i / groups, group = i % groups;
+        auto also = [&](int64_t chunk) {
+          if (input) input->add(chunk * kWindows, kWindows, input->panels() * group / groups, input->panels() * (group + 1) / groups);
+        };
         add(chunks_ * part / parts_, chunks_ * (part + 1) / parts_, rights * group / groups, rights * (group + 1) / groups, left.data(), right.data(),
-            &sums[part * sums_size()]);
+            &sums[part * sums_size()], also);
       }
     });
     write(sums.data());
@@ -86,8 +90,8 @@ class WeightProducts {
     }
   }
 
-  // Sums of all left panels and the right ones from `from` to before `to`, over these chunks of windows.
-  void add(int64_t first, int64_t last, int64_t from, int64_t to, BFloat16* left, BFloat16* right, float* sums) const {
+  // Sums of all left panels and the right ones from `from` to before `to`, over these chunks of windows; also(chunk) while each is in a cache.
+  template <class Also> void add(int64_t first, int64_t last, int64_t from, int64_t to, BFloat16* left, BFloat16* right, float* sums, Also&& also) const {
     const int64_t lefts = left_.panels();
     Lines mine, other;
     for (int64_t chunk = first; chunk < last; chunk++) {
@@ -99,6 +103,7 @@ class WeightProducts {
         for (int64_t r = from; r < to; r++)
           pack_pairs(&other[s * kTileDepth], kTileDepth / 2, 2, r * kTileLines, kTileDepth * right_.channels, right + ((r - from) * kSteps + s) * kTileStep);
       }
+      also(chunk);
       for (int64_t r = from; r < to; r++)
         for (int64_t l = 0; l < lefts; l++) {
           float* c = sums + (l * right_.panels() + r) * kTileStep;
@@ -147,6 +152,14 @@ class WeightProducts {
 inline bool sum_by_products(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
   if (!(is_pointwise(op, dw) || is_pointwise_but_strided(op, dw)) || !suits_tiles(x, dy, dw)) return false;
   WeightProducts(op, x, dy, dw).run();
+  return true;
+}
+
+/// Writes both gradients in one pass over dy if this is the way, and neither if it is not.
+template <class Op> bool multiply_both(const Op& op, const Tensor& x, const Tensor& dy, const Tensor& w, const Tensor& dx, const Tensor& dw) {
+  if (!is_pointwise(op, w) || !suits_tiles(x, dy, dw) || !InputProducts::suit(dy, w, dx)) return false;
+  const InputProducts input(dy, w, dx);
+  WeightProducts(op, x, dy, dw).run(&input);
   return true;
 }
 
