@@ -232,11 +232,15 @@ struct SumThroughRelu {
     explicit Of(const SumThroughRelu& s) : s_(s), first_(s.first.data<T>()), second_(s.second.data<T>()), y_(s.y.data<T>()) {}
     void operator()(int64_t at, int64_t count, T* out) const {
       if (s_.rows * s_.columns == 1) return sum(at, second_ + at, count, out);
-      const int64_t C = s_.y.sizes()[1], height = s_.y.sizes()[2], width = s_.y.sizes()[3];
+      const int64_t C = s_.y.sizes()[1], height = s_.y.sizes()[2], width = s_.y.sizes()[3], place = at / C, row = place / width;
+      int64_t x = place % width, y = row % height, image = row / height;
       for (const int64_t end = at + count; at < end; at += C, out += C) {
-        const int64_t x = at / C % width, row = at / C / width, y = row % height;
-        const int64_t line = row / height * s_.second.sizes()[2] + y / s_.rows, place = line * s_.second.sizes()[3] + x / s_.columns;
-        sum(at, y % s_.rows || x % s_.columns ? nullptr : second_ + place * C, C, out);
+        const bool there = y % s_.rows == 0 && x % s_.columns == 0;
+        const int64_t line = there ? image * s_.second.sizes()[2] + y / s_.rows : 0;
+        sum(at, there ? second_ + (line * s_.second.sizes()[3] + x / s_.columns) * C : nullptr, C, out);
+        if (++x < width) continue;
+        x = 0;
+        if (++y == height) y = 0, image++;
       }
     }
 

@@ -13,12 +13,11 @@ namespace WEIR_ISA {
 
 class InputProducts {
  public:
-  /// Whether this is the way: so many more channels out than in that what is read once is most of what moves. Lines at the same place of their pages would drive
-  /// each other out of the first-level cache.
+  /// Whether this is the way. Lines at the same place of their pages would drive each other out of the first-level cache.
   static bool suit(const Tensor& dy, const Tensor& w, const Tensor& dx) {
-    constexpr int64_t kEnough = 1 << 22, kWidening = 4, kPage = 4096 / sizeof(BFloat16);
+    constexpr int64_t kEnough = 1 << 22, kPage = 4096 / sizeof(BFloat16);
     const int64_t out = w.sizes()[0], in = w.sizes()[1];
-    return dx.dtype() == DType::bfloat16 && dx.ndim() == 4 && out >= kWidening * in && out % kTileDepth == 0 && out % kPage != 0 && in % kTileLines == 0 && w.strides()[1] == 1 &&
+    return dx.dtype() == DType::bfloat16 && dx.ndim() == 4 && out % kTileDepth == 0 && out % kPage != 0 && in % kTileLines == 0 && w.strides()[1] == 1 &&
            is_channels_last(dx.sizes(), dx.strides()) && is_channels_last(dy.sizes(), dy.strides()) && products(dy, w) >= kEnough && has_tiles();
   }
 

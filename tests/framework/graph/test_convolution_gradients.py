@@ -50,7 +50,7 @@ def test_what_needs_the_first_before_the_second_keeps_them_apart():
 
 @pytest.mark.parametrize("layout", [weir.contiguous_format, weir.channels_last])
 @pytest.mark.parametrize("given", [
-    {}, {"size": (32, 32)}, {"dtype": weir.float32}, {"dtype": weir.float64}, {"inputs": 128, "outputs": 64}, {"kernel": 3}, {"groups": 2}, {"stride": 2}, {"inputs": 3, "outputs": 5}, {"n": 0},
+    {}, {"size": (32, 32)}, {"inputs": 128, "outputs": 96, "size": (20, 21)}, {"dtype": weir.float32}, {"dtype": weir.float64}, {"inputs": 128, "outputs": 64}, {"kernel": 3}, {"groups": 2}, {"stride": 2}, {"inputs": 3, "outputs": 5}, {"n": 0},
 ], ids=str)
 def test_the_op_gives_what_the_two_give(given, layout):
     x, w, dy = parts(**given, layout=layout)
