@@ -47,12 +47,7 @@ class BatchNorms {
     }
     if (norm < 0 || !is(g_.nodes[norm], "batch_norm_forward") || !keep[norm]) return;
     const Node& n = g_.nodes[norm];
-    static const OpType* fused = find_op("batch_norm_relu");
-    Node f = n;
-    f.type = fused;
-    f.op = fused->defaults;
-    set_attribute(f, "training", attribute<bool>(n, "training"));
-    for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
+    Node f = as_op("batch_norm_relu", n);
     if (int second = add < 0 ? -1 : only_for(other, out); second >= 0 && may_join(second, norm) && keep[second]) {
       const Node& m = g_.nodes[second];
       f.in.insert(f.in.end(), {m.in[0], m.out[1], m.out[2], m.in[1], m.in[2]});
@@ -92,10 +87,7 @@ class BatchNorms {
     return true;
   }
   static Node statistics_alone(const Node& norm) {
-    static const OpType* statistics = find_op("batch_norm_statistics");
-    Node n = norm;
-    n.type = statistics, n.op = statistics->defaults;
-    for (const char* name : {"momentum", "eps"}) set_attribute(n, name, attribute<double>(norm, name));
+    Node n = as_op("batch_norm_statistics", norm);
     n.in = {norm.in[0], norm.in[3], norm.in[4]};
     n.out.erase(n.out.begin());
     return n;
@@ -111,10 +103,7 @@ class BatchNorms {
     if (dy.value < 0 || !same_look(dy, n.in[0]) || made < 0 || !is_of(n, g_.nodes[made], y)) return false;
     const Use& bias = g_.nodes[made].in[2];
     if (!order_.may_run_at({relu, norm}, norm) || (bias.value >= 0 && order_.replaced_at(bias.value) <= norm)) return false;
-    static const OpType* fused = find_op("batch_norm_relu_backward");
-    Node f = n;
-    f.type = fused, f.op = fused->defaults;
-    set_attribute(f, "eps", attribute<double>(n, "eps"));
+    Node f = as_op("batch_norm_relu_backward", n);
     f.in = {dy, n.in[1], n.in[2], n.in[3], n.in[4], bias};
     r.nodes[norm] = std::move(f);
     keep[relu] = false;
@@ -133,10 +122,7 @@ class BatchNorms {
     for (const Use& u : read)
       if (u.value < 0 || !same_look(u, n.out[0])) return;
     if (!same_place(g_.nodes[relu].out[0], d) || !same_look(d, n.out[0])) return;
-    static const OpType* fused = find_op("batch_norm_sum_relu_backward");
-    Node f = n;
-    f.type = fused, f.op = fused->defaults;
-    set_attribute(f, "training", attribute<bool>(n, "training")), set_attribute(f, "eps", attribute<double>(n, "eps"));
+    Node f = as_op("batch_norm_sum_relu_backward", n);
     if (int k = strided_one(read); k >= 0) {
       std::swap(read[k], read[1]);
       set_attribute(f, "step", without_gaps(read[1], r));
@@ -207,15 +193,11 @@ class BatchNorms {
       if (u->value < 0 || !(u->meta.strides == channels_last_strides(u->meta.sizes))) return;
     if (dy.meta.dtype != pooled.meta.dtype || g_.nodes[grad].in[0].meta.dtype != pooled.meta.dtype) return;
 
-    static const OpType *forward = find_op("batch_norm_relu_max_pool"), *backward = find_op("batch_norm_relu_max_pool_backward");
     Use places = indices;
     places.meta.dtype = DType::uint8;
     r.buffers[g_.buffer_of(indices)].bytes = size_t(places.meta.sizes.product());
-    Node f = n, b = g_.nodes[grad];
-    f.type = forward, f.op = forward->defaults, b.type = backward, b.op = backward->defaults;
-    for (const char* name : {"momentum", "eps"}) set_attribute(f, name, attribute<double>(n, name));
-    set_attribute(b, "eps", attribute<double>(g_.nodes[grad], "eps"));
-    for (const char* name : {"kernel_size", "stride", "padding"}) set_attribute(f, name, attribute<Dims>(m, name)), set_attribute(b, name, attribute<Dims>(m, name));
+    Node f = as_op("batch_norm_relu_max_pool", n), b = as_op("batch_norm_relu_max_pool_backward", g_.nodes[grad]);
+    take_attributes(f, m), take_attributes(b, m);
     f.in.resize(5);
     f.out[0] = pooled, f.out.insert(f.out.begin() + 1, places);
     b.in[0] = dy, b.in.insert(b.in.begin() + 1, places);

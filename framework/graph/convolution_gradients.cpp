@@ -20,7 +20,6 @@ bool reads_mostly_gradient(const Node& input, const Node& weight) {
 }  // namespace
 
 Graph with_gradients_together(const Graph& g) {
-  static const OpType* both = find_op("convolution_gradients");
   const Grouping order(g);
   const std::vector<std::vector<int>> readers = readers_of(g);
   Graph r = g;
@@ -33,10 +32,7 @@ Graph with_gradients_together(const Graph& g) {
       const Node& input = g.nodes[i];
       if (input.in[0].value != weight.in[1].value || !same_place(input.in[0], weight.in[1]) || input.in[1].value < 0 || input.in[2].value >= 0 || weight.in[0].value == input.out[0].value) continue;
       if (!reads_mostly_gradient(input, weight) || i > int(j) || !order.may_run_at({i, int(j)}, int(j))) continue;
-      Node f = weight;
-      f.type = both, f.op = both->defaults;
-      for (const char* name : {"stride", "padding", "dilation"}) set_attribute(f, name, attribute<Dims>(weight, name));
-      set_attribute(f, "groups", int64_t{1});
+      Node f = as_op("convolution_gradients", weight);
       f.in = {weight.in[0], weight.in[1], input.in[1]};
       f.out = {input.out[0], weight.out[0]};
       r.nodes[j] = std::move(f);

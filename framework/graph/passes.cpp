@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "framework/graph/members.h"
 #include "framework/graph/spec.h"
 
 namespace weir::graph {
@@ -47,6 +48,24 @@ Tensors symbolic_inputs(const Node& n) {
 }
 
 bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }
+
+void take_attributes(Node& to, const Node& from) {
+  const Signature &mine = *to.type->signature, &other = *from.type->signature;
+  for (int i = 0; i < mine.n; i++)
+    for (int j = 0; j < other.n; j++) {
+      const Ty ty = mine.params[i].ty;
+      if (mine.params[i].name != other.params[j].name || other.params[j].ty != ty) continue;
+      visit_member(ty, from.op.data() + from.type->fields[j].offset, [&](const auto& value) {
+        std::memcpy(to.op.data() + to.type->fields[i].offset, static_cast<const void*>(&value), sizeof value);
+      });
+    }
+}
+Node as_op(std::string_view name, const Node& n) {
+  Node r = n;
+  r.type = find_op(name), r.op = r.type->defaults;
+  take_attributes(r, n);
+  return r;
+}
 
 bool is_plain_sum(const Node& n) {
   if (!is(n, "add") || n.in.size() != 2) return false;

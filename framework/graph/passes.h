@@ -102,6 +102,10 @@ template <class T> void set_attribute(Node& n, std::string_view name, const T& v
   for (int i = 0; i < n.type->signature->n; i++)
     if (n.type->signature->params[i].name == name) std::memcpy(n.op.data() + n.type->fields[i].offset, static_cast<const void*>(&value), sizeof value);
 }
+/// Gives a node the attributes of another that it has too, by name and type.
+void take_attributes(Node& to, const Node& from);
+/// The node `n` as one of the op of this name: with the attributes that both have, those that only the new one has at their defaults.
+Node as_op(std::string_view name, const Node& n);
 /// Is the node the sum of two tensors, neither scaled?
 bool is_plain_sum(const Node& n);
 /// Buffers that results show.

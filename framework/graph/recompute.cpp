@@ -124,9 +124,8 @@ class Recomputation {
       if (n.in[size_t(k)].value >= 0 && !(n.in[size_t(k)].meta.strides == Dims{1})) return false;
     if (n.out[1].meta.sizes.product() == 0) return false;
     if (!to) return true;
-    static const OpType* apply = find_op("batch_norm_apply");
-    *to = n;
-    to->type = apply, to->op = apply->defaults, to->hidden = 0;
+    *to = as_op("batch_norm_apply", n);
+    to->hidden = 0;
     set_attribute(*to, "relu", relu);
     to->in = {n.in[0], n.in[1], n.in[2], n.out[1], n.out[2]};
     constexpr size_t kOther = 5;  // uses say what is added
