@@ -260,13 +260,17 @@ Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
           s.needs(1) ? trimmed(fn::convolution(x, dw, Tensor(), stride, padding, dilation, groups), s.input_meta(1).sizes) : Tensor()};
 }
 
-std::array<Meta, 2> ConvolutionGradients::infer(Inputs in) const {
-  Convolution forward;
+std::pair<ConvolutionInput, ConvolutionWeight> ConvolutionGradients::apart(const Dims& input_size, const Dims& weight_size) const {
   ConvolutionInput input;
   ConvolutionWeight weight;
-  forward.stride = input.stride = weight.stride = stride, forward.padding = input.padding = weight.padding = padding;
-  forward.dilation = input.dilation = weight.dilation = dilation, forward.groups = input.groups = weight.groups = groups;
-  input.input_size = in[0].sizes(), weight.weight_size = in[2].sizes();
+  input.input_size = input_size, weight.weight_size = weight_size;
+  input.stride = weight.stride = stride, input.padding = weight.padding = padding, input.dilation = weight.dilation = dilation, input.groups = weight.groups = groups;
+  return {input, weight};
+}
+std::array<Meta, 2> ConvolutionGradients::infer(Inputs in) const {
+  Convolution forward;
+  forward.stride = stride, forward.padding = padding, forward.dilation = dilation, forward.groups = groups;
+  const auto [input, weight] = apart(in[0].sizes(), in[2].sizes());
   const Meta y = forward.infer(std::array{in[0], in[2], Tensor()});
   check(y.sizes == in[1].sizes(), "convolution_gradients: expected a gradient of sizes ", y.sizes, ", got ", in[1].sizes());
   return {input.infer(std::array{in[1], in[2], Tensor()}), weight.infer(in.first(2))};

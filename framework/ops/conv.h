@@ -100,6 +100,8 @@ struct ConvolutionGradients : Op {
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr Fields fields{&ConvolutionGradients::stride, &ConvolutionGradients::padding, &ConvolutionGradients::dilation, &ConvolutionGradients::groups};
+  /// The two ops that it stands for, given the sizes of input and weight.
+  std::pair<ConvolutionInput, ConvolutionWeight> apart(const Dims& input_size, const Dims& weight_size) const;
   std::array<Meta, 2> infer(Inputs in) const;
 };
 

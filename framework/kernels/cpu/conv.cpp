@@ -438,10 +438,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
 
 void conv_gradients(const ConvolutionGradients& op, Inputs in, Outputs out) {
   if (in[0].numel() && in[1].numel() && multiply_both(op, in[0], in[1], in[2], out[0], out[1])) return;
-  ConvolutionInput input;
-  ConvolutionWeight weight;
-  input.input_size = in[0].sizes(), weight.weight_size = in[2].sizes();
-  input.stride = weight.stride = op.stride, input.padding = weight.padding = op.padding, input.dilation = weight.dilation = op.dilation, input.groups = weight.groups = op.groups;
+  const auto [input, weight] = op.apart(in[0].sizes(), in[2].sizes());
   conv_input(input, std::array{in[1], in[2], Tensor()}, out.first(1));
   conv_weight(weight, in.first(2), out.subspan(1));
 }
