@@ -14,7 +14,8 @@
 namespace weir {
 namespace WEIR_ISA {
 
-inline Tensor dense_as(const Tensor& t, const Dims& strides) { return copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
+// `t` itself where it has these strides, else a copy that does.
+inline Tensor dense_as(const Tensor& t, const Dims& strides) { return t.strides() == strides ? t : copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
 // x * y + z, as PyTorch's vectors compute it where there is an instruction for it.
 template <class A> A rounded_once(A x, A y, A z) {
 #ifdef __FMA__
@@ -67,7 +68,7 @@ void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Sc
     if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
     if (then.other.empty() || !then.other[0]) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
     const Tensor& given = then.other[0];
-    const Tensor other = given.strides() == out.strides() ? given : dense_as(given, out.strides());
+    const Tensor other = dense_as(given, out.strides());
     auto add = [&](auto term) {
       channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + term(at, g)); });
     };
@@ -112,20 +113,22 @@ template <class T, class A> Statistics statistics_of(const Tensor& x, double eps
   return r;
 }
 
-// Moves the running statistics towards those of a batch of n numbers a channel.
-inline void track(const Statistics& now, double n, double momentum, const Tensor& running_mean, const Tensor& running_var) {
+// Writes the statistics of x, and moves the running mean and variance towards them.
+inline void keep(const Statistics& s, const Tensor& x, double momentum, Inputs running, Outputs out) {
+  write(out[0], s.mean), write(out[1], s.invstd);
+  const double n = double(x.numel() / x.sizes()[1]);
   auto move = [&](const Tensor& t, const Scratch<double>& to, double factor) {
     if (!t) return;
     Scratch<double> old = numbers(t, int64_t(to.size()), 0);
     for (size_t c = 0; c < old.size(); c++) old[c] = (1 - momentum) * old[c] + momentum * to[c] * factor;
     convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], int64_t(old.size()));  // PyTorch does not count this write
   };
-  move(running_mean, now.mean, 1), move(running_var, now.var, n / (n - 1));
+  move(running[0], s.mean, 1), move(running[1], s.var, n / (n - 1));
 }
 
 template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
   if (in[0].numel() == 0) return;
-  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  Tensor x = dense_as(in[0], out[0].strides());
   const int64_t C = x.sizes()[1];
   Statistics s;
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
@@ -133,9 +136,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
     else s.mean = numbers(in[3], C, 0), s.var = numbers(in[4], C, 1), s.invstd = inverse_deviation(s.var, op.eps);
     normalise<T, A>(x, in, s.mean, s.invstd, all_plain(in), then, out[0]);
   });
-  if (!op.training) return;
-  write(out[1], s.mean), write(out[2], s.invstd);
-  track(s, double(x.numel() / C), op.momentum, in[3], in[4]);
+  if (op.training) keep(s, x, op.momentum, in.subspan(3), out.subspan(1));
 }
 
 inline void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
@@ -145,16 +146,14 @@ inline void batch_norm_statistics(const BatchNormStatistics& op, Inputs in, Outp
   if (in[0].numel() == 0) return;
   const Tensor x = in_layout(in[0], only_channels_last(in[0]));
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    const Statistics s = statistics_of<T, A>(x, op.eps);
-    write(out[0], s.mean), write(out[1], s.invstd);
-    track(s, double(x.numel() / x.sizes()[1]), op.momentum, in[1], in[2]);
+    keep(statistics_of<T, A>(x, op.eps), x, op.momentum, in.subspan(1), out);
   });
 }
 
 inline void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
   if (in[0].numel() == 0) return;
   const int64_t C = in[0].sizes()[1];
-  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  Tensor x = dense_as(in[0], out[0].strides());
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in.subspan(5)}, out[0]);
   });
@@ -232,16 +231,13 @@ struct SumThroughRelu {
     explicit Of(const SumThroughRelu& s) : s_(s), first_(s.first.data<T>()), second_(s.second.data<T>()), y_(s.y.data<T>()) {}
     void operator()(int64_t at, int64_t count, T* out) const {
       if (s_.rows * s_.columns == 1) return sum(at, second_ + at, count, out);
-      const int64_t C = s_.y.sizes()[1], height = s_.y.sizes()[2], width = s_.y.sizes()[3], place = at / C, row = place / width;
-      int64_t x = place % width, y = row % height, image = row / height;
-      for (const int64_t end = at + count; at < end; at += C, out += C) {
+      const int64_t C = s_.y.sizes()[1];
+      for_places(at / C, count / C, s_.y.sizes()[2], s_.y.sizes()[3], [&](int64_t image, int64_t y, int64_t x) {
         const bool there = y % s_.rows == 0 && x % s_.columns == 0;
         const int64_t line = there ? image * s_.second.sizes()[2] + y / s_.rows : 0;
         sum(at, there ? second_ + (line * s_.second.sizes()[3] + x / s_.columns) * C : nullptr, C, out);
-        if (++x < width) continue;
-        x = 0;
-        if (++y == height) y = 0, image++;
-      }
+        at += C, out += C;
+      });
     }
 
    private:
@@ -249,17 +245,23 @@ struct SumThroughRelu {
     void sum(int64_t at, const T* s, int64_t count, T* out) const {
       constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
       const T *f = first_ + at, *r = y_ + at;
-      auto add = [&](auto other, auto&& more) {
-        auto value = [&](int64_t i) { return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + other(i)); };
+      auto add = [&](auto has_s) {
+        auto value = [&](int64_t i) {
+          const Vec<A> other = has_s ? vector_of<A>(s + i) : Vec<A>(A(0));
+          return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + other);
+        };
         int64_t i = 0;
         for (; i + 2 * w <= count; i += 2 * w) {
-          for (int64_t k = i + kAhead; k < i + kAhead + 2 * w; k += line) __builtin_prefetch(f + k), __builtin_prefetch(r + k), more(k);
+          for (int64_t k = i + kAhead; k < i + kAhead + 2 * w; k += line) {
+            __builtin_prefetch(f + k), __builtin_prefetch(r + k);
+            if (has_s) __builtin_prefetch(s + k);
+          }
           narrow_pair(value(i), value(i + w), out + i);
         }
-        for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + (s ? A(s[i]) : A(0)));
+        for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + (has_s ? A(s[i]) : A(0)));
       };
-      if (s) add([&](int64_t i) { return vector_of<A>(s + i); }, [&](int64_t k) { __builtin_prefetch(s + k); });
-      else add([](int64_t) { return Vec<A>(A(0)); }, [](int64_t) {});
+      if (s) add(std::true_type());
+      else add(std::false_type());
     }
     static constexpr int64_t kAhead = 4 * kLine;  // numbers, as many as are summed at once
     const SumThroughRelu& s_;
@@ -272,8 +274,8 @@ struct SumThroughRelu {
 template <class Source = Stored> void gradient(Inputs in, bool training, double eps, bool relu, Outputs out, const Source& source = {}) {
   Tensor dx = out[0];
   if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
-  Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
-  Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
+  Tensor x = dense_as(in[1], dx.strides());
+  Tensor dy = dense_as(in[0], dx.strides());
   ChannelPlanes p(dx);
   const int64_t C = p.channels;
   double n = double(p.outer * p.inner);
@@ -335,7 +337,7 @@ inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs 
 inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
 inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
-  auto dense = [&](const Tensor& t) { return t.strides() == out[0].strides() ? t : dense_as(t, out[0].strides()); };
+  auto dense = [&](const Tensor& t) { return dense_as(t, out[0].strides()); };
   SumThroughRelu sum{dense(in[0]), in[1], dense(in[2])};
   const bool stepped = op.step.n && op.step.product() > 1;
   if (!stepped) {

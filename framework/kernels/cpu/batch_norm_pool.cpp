@@ -77,8 +77,7 @@ void batch_norm_relu_max_pool(const BatchNormReluMaxPool& op, Inputs in, Outputs
         }
       });
     });
-    write(out[2], s.mean), write(out[3], s.invstd);
-    track(s, double(x.numel() / p.lanes), op.momentum, in[3], in[4]);
+    keep(s, x, op.momentum, in.subspan(3), out.subspan(2));
   };
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T> tag, TypeTag<A>) {
     if constexpr (std::is_same_v<A, float>) run(tag);
@@ -95,14 +94,10 @@ struct FromPlaces {
     explicit Of(const FromPlaces& f) : dy_(f.dy.data<T>()), places_(f.places.data<uint8_t>()), p_(f.p), w_(f.w), columns_(windows_over(f.p, f.w, 2)), rows_(windows_over(f.p, f.w, 1)) {}
     /// `count` numbers from number `at` of the input on, both of whole places.
     void operator()(int64_t at, int64_t count, T* out) const {
-      const int64_t C = p_.lanes, place = at / C, row = place / p_.in[2];
-      int64_t x = place % p_.in[2], y = row % p_.in[1], picture = row / p_.in[1];
-      for (T* const end = out + count; out != end; out += C) {
+      for_places(at / p_.lanes, count / p_.lanes, p_.in[1], p_.in[2], [&](int64_t picture, int64_t y, int64_t x) {
         one(picture, y, x, out);
-        if (++x < p_.in[2]) continue;
-        x = 0;
-        if (++y == p_.in[1]) y = 0, picture++;
-      }
+        out += p_.lanes;
+      });
     }
 
    private:

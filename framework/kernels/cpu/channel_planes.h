@@ -33,6 +33,17 @@ struct ChannelPlanes {
   }
 };
 
+/// Calls f(image, row, column) for `count` places of images of height x width, from place `first` on.
+template <class F> void for_places(int64_t first, int64_t count, int64_t height, int64_t width, F&& f) {
+  int64_t x = first % width, y = first / width % height, image = first / width / height;
+  for (; count > 0; count--) {
+    f(image, y, x);
+    if (++x < width) continue;
+    x = 0;
+    if (++y == height) y = 0, image++;
+  }
+}
+
 /// Sums of several threads, added in the order of their shares, so that it does not show who was first.
 class Shares {
  public:
