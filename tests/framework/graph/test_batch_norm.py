@@ -312,6 +312,22 @@ class Train(nn.Graph):
         return loss
 
 
+def trained_alike(make, size, dtype, layout):
+    """The plan that trains a model for three steps on pictures of four examples, as eager mode trains another."""
+    eager, traced = make(), make()
+    a, b = (weir.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (eager, traced))
+    graph = Train(traced, b)
+    for _ in range(3):
+        x, y = weir.randn(4, 3, size, size).to(dtype=dtype, memory_format=layout), weir.randint(0, 5, (4,))
+        a.zero_grad()
+        loss = F.cross_entropy(eager(x).float(), y)
+        loss.backward()
+        a.step()
+        assert_same([graph(x, y)], [loss.detach()])
+    assert_same([*traced.parameters(), *traced.buffers()], [*eager.parameters(), *eager.buffers()])
+    return graph.plans[0]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16])
 def test_residual_blocks_train_as_in_eager_mode(dtype, layout):
@@ -319,18 +335,7 @@ def test_residual_blocks_train_as_in_eager_mode(dtype, layout):
         weir.manual_seed(0)
         return nn.Sequential(nn.Conv2d(3, 16, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(), Block(16, 8, True), Block(16, 8, False), Block(16, 8, True),
                              nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 5)).to(dtype=dtype, memory_format=layout)
-    eager, traced = make(), make()
-    a, b = (weir.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (eager, traced))
-    graph = Train(traced, b)
-    for _ in range(3):
-        x, y = weir.randn(4, 3, 10, 10).to(dtype=dtype, memory_format=layout), weir.randint(0, 5, (4,))
-        a.zero_grad()
-        loss = F.cross_entropy(eager(x).float(), y)
-        loss.backward()
-        a.step()
-        assert_same([graph(x, y)], [loss.detach()])
-    assert_same([*traced.parameters(), *traced.buffers()], [*eager.parameters(), *eager.buffers()])
-    made = ops(graph.plans[0])
+    made = ops(trained_alike(make, 10, dtype, layout))
     assert made.count("batch_norm_relu_backward") == 7 and made.count("batch_norm_sum_relu_backward") == 2
 
 

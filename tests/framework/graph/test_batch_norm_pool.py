@@ -5,7 +5,7 @@ import weir
 from weir import nn
 from weir.nn import functional as F
 
-from tests.framework.graph.test_batch_norm import arguments, assert_same, hidden, ops, planned
+from tests.framework.graph.test_batch_norm import arguments, assert_same, hidden, ops, planned, trained_alike
 
 HALVES = [weir.float32, weir.bfloat16, weir.float16]
 WINDOWS = [(3, 2, 1), (2, 2, 0), (3, 1, 1), ((2, 4), (3, 1), (1, 2)), (5, 7, 2), ((15, 17), 1, (7, 8))]
@@ -121,30 +121,8 @@ def test_gradients_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16])
 def test_a_stem_trains_as_in_eager_mode(dtype):
-    class Train(nn.Graph):
-        def __init__(self, model, optimizer):
-            super().__init__()
-            self.model = model
-            self.add_optimizer(optimizer)
-
-        def build(self, x, y):
-            loss = F.cross_entropy(self.model(x).float(), y)
-            loss.backward()
-            return loss
-
     def make():
         weir.manual_seed(0)
         return nn.Sequential(nn.Conv2d(3, 16, 7, 2, 3, bias=False), nn.BatchNorm2d(16), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1),
                              nn.Conv2d(16, 8, 3), nn.Flatten(), nn.Linear(200, 5)).to(dtype=dtype, memory_format=weir.channels_last)
-    eager, traced = make(), make()
-    a, b = (weir.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (eager, traced))
-    graph = Train(traced, b)
-    for _ in range(3):
-        x, y = weir.randn(4, 3, 28, 28).to(dtype=dtype, memory_format=weir.channels_last), weir.randint(0, 5, (4,))
-        a.zero_grad()
-        loss = F.cross_entropy(eager(x).float(), y)
-        loss.backward()
-        a.step()
-        assert_same([graph(x, y)], [loss.detach()])
-    assert_same([*traced.parameters(), *traced.buffers()], [*eager.parameters(), *eager.buffers()])
-    assert is_joined(graph.plans[0])
+    assert is_joined(trained_alike(make, 28, dtype, weir.channels_last))
