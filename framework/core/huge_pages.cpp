@@ -15,8 +15,7 @@ uintptr_t number(const std::byte* p) { return reinterpret_cast<uintptr_t>(p); }
 uintptr_t down(uintptr_t n) { return n / kHugePage * kHugePage; }
 uintptr_t up(uintptr_t n) { return down(n + kHugePage - 1); }
 
-}  // namespace
-
+/// `size` bytes, a multiple of kHugePage, from a huge page's boundary on; null where there is no room.
 std::byte* map_huge_pages(size_t size) {
   const size_t room = size + kHugePage;
   void* p = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -28,78 +27,90 @@ std::byte* map_huge_pages(size_t size) {
   return reinterpret_cast<std::byte*>(aligned);
 }
 
-bool HugePages::map_region() {
-  std::byte* p = map_huge_pages(kRegion);
+}  // namespace
+
+bool HugePages::map_region(size_t size) {
+  std::byte* p = map_huge_pages(size);
   if (!p) return false;
   try {
-    regions_[p] = 0, gaps_[p] = kRegion;
+    regions_[p] = {size};
+    add_gap(p, size);
   } catch (const std::bad_alloc&) {
     regions_.erase(p);
-    munmap(p, kRegion);
+    munmap(p, size);
     return false;
   }
   return true;
 }
 
-std::byte* HugePages::region_of(const std::byte* p) const {
+HugePages::Regions::const_iterator HugePages::region_of(const std::byte* p) const {
   auto it = regions_.upper_bound(const_cast<std::byte*>(p));
-  if (it == regions_.begin()) return nullptr;
-  std::byte* region = std::prev(it)->first;
-  return p < region + kRegion ? region : nullptr;
+  if (it == regions_.begin()) return regions_.end();
+  --it;
+  return p < it->first + it->second.size ? it : regions_.end();
 }
-bool HugePages::owns(const std::byte* p) const { return region_of(p); }
+bool HugePages::owns(const std::byte* p) const { return region_of(p) != regions_.end(); }
 
-HugePages::Gaps::iterator HugePages::smallest(size_t size) {
-  auto best = gaps_.end();
-  for (auto it = gaps_.begin(); it != gaps_.end(); ++it)
-    if (it->second >= size && (best == gaps_.end() || it->second < best->second)) best = it;
-  return best;
+void HugePages::add_gap(std::byte* p, size_t size) {
+  const auto gap = gaps_.emplace(p, size).first;
+  try {
+    by_size_.emplace(size, p);
+  } catch (const std::bad_alloc&) {
+    gaps_.erase(gap);
+    throw;
+  }
+}
+void HugePages::change_gap(Gaps::iterator gap, std::byte* p, size_t size) {
+  auto sized = by_size_.extract({gap->second, gap->first});
+  auto node = gaps_.extract(gap);
+  sized.value() = {size, p}, node.key() = p, node.mapped() = size;
+  by_size_.insert(std::move(sized)), gaps_.insert(std::move(node));
+}
+void HugePages::erase_gap(Gaps::iterator gap) {
+  by_size_.erase({gap->second, gap->first});
+  gaps_.erase(gap);
 }
 
 std::byte* HugePages::take(size_t size) {
-  auto gap = smallest(size);
-  if (gap == gaps_.end()) {
-    if (!map_region()) return nullptr;
-    gap = smallest(size);
+  auto smallest = by_size_.lower_bound({size, nullptr});
+  if (smallest == by_size_.end()) {
+    if (size > SIZE_MAX / 2 || !map_region(size < kOwnRegion ? kRegion : up(size))) return nullptr;
+    smallest = by_size_.lower_bound({size, nullptr});
   }
-  std::byte* p = gap->first;
-  auto node = gaps_.extract(gap);
-  node.key() += size, node.mapped() -= size;
-  if (node.mapped() > 0) gaps_.insert(std::move(node));
-  regions_.at(region_of(p)) += size;
+  std::byte* p = smallest->second;
+  const auto gap = gaps_.find(p);
+  if (gap->second == size) erase_gap(gap);
+  else change_gap(gap, p + size, gap->second - size);
+  regions_.at(region_of(p)->first).in_use += size;
   return p;
 }
 
 void HugePages::give(std::byte* p, size_t size) {
-  const auto region = regions_.find(region_of(p));
-  const bool is_last = region->second == size;
+  const auto region = regions_.find(region_of(p)->first);
+  std::byte* const end = region->first + region->second.size;
+  const bool is_last = region->second.in_use == size;
   // The gap that this becomes, with its neighbours of the same region.
   auto next = gaps_.lower_bound(p), before = next == gaps_.begin() ? gaps_.end() : std::prev(next);
   const bool joins_before = before != gaps_.end() && before->first + before->second == p && before->first >= region->first;
-  const bool joins_next = next != gaps_.end() && next->first == p + size && next->first < region->first + kRegion;
+  const bool joins_next = next != gaps_.end() && next->first == p + size && next->first < end;
   std::byte *from = joins_before ? before->first : p, *to = joins_next ? next->first + next->second : p + size;
+  if (joins_next && (joins_before || is_last)) erase_gap(next);
   if (is_last) {
-    if (joins_before) gaps_.erase(before);
-    if (joins_next) gaps_.erase(next);
-    munmap(region->first, kRegion);
+    if (joins_before) erase_gap(before);
+    munmap(region->first, region->second.size);
     regions_.erase(region);
     return;
   }
-  if (joins_before) {
-    before->second = size_t(to - from);
-    if (joins_next) gaps_.erase(next);
-  } else if (joins_next) {
-    auto node = gaps_.extract(next);
-    node.key() = from, node.mapped() = size_t(to - from);
-    gaps_.insert(std::move(node));
-  } else {
+  if (joins_before) change_gap(before, from, size_t(to - from));
+  else if (joins_next) change_gap(next, from, size_t(to - from));
+  else {
     try {
-      gaps_[from] = size;
+      add_gap(from, size);
     } catch (const std::bad_alloc&) {  // no room to note it: it stays in use
       return;
     }
   }
-  region->second -= size;
+  region->second.in_use -= size;
   // Of huge pages that the block touched, those that are free now; the others of the gap were given back before.
   const uintptr_t first = std::max(down(number(p)), up(number(from))), last = std::min(up(number(p + size)), down(number(to)));
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);

@@ -1,7 +1,5 @@
 #include "framework/core/storage.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -42,11 +40,11 @@ size_t block_size(size_t bytes) {
 // AddressSanitizer knows the blocks, not what of them was asked for or which wait for their next use: these say so.
 // It also has the limit on a request's size that a run of random calls needs, so that there all blocks come from malloc.
 #ifdef __SANITIZE_ADDRESS__
-constexpr size_t kPooled = SIZE_MAX, kMapped = SIZE_MAX;
+constexpr bool kFromHugePages = false;
 void forbid(std::byte* p, size_t size) { __asan_poison_memory_region(p, size); }
 void allow(std::byte* p, size_t size) { __asan_unpoison_memory_region(p, size); }
 #else
-constexpr size_t kPooled = 32 << 10, kMapped = 8 << 20;  // from these sizes, blocks are cut from huge pages, and mapped by themselves
+constexpr bool kFromHugePages = true;
 void forbid(std::byte*, size_t) {}
 void allow(std::byte*, size_t) {}
 #endif
@@ -79,6 +77,11 @@ class Cache {
     std::lock_guard lock(mutex_);
     drop(0);
     dropped_.clear(), idle_ = kLeastIdle;
+  }
+  /// Memory that is never given back and not counted; null where there is none.
+  std::byte* take_for_good(size_t size) {
+    std::lock_guard lock(mutex_);
+    return kFromHugePages ? huge_pages_.take(size) : nullptr;
   }
   AllocatorStats stats() {
     std::lock_guard lock(mutex_);
@@ -119,16 +122,13 @@ class Cache {
     }
     return p;
   }
-  // malloc would put larger blocks on its heap once it has seen some freed, and a heap with holes never gives memory back.
   std::byte* from_system(size_t size) {
-    if (size >= kMapped) return map_huge_pages(size);
-    std::byte* p = size >= kPooled ? huge_pages_.take(size) : nullptr;
+    std::byte* p = kFromHugePages ? huge_pages_.take(size) : nullptr;
     return p ? p : static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
   }
   void to_system(std::byte* p, size_t size) {
     allow(p, size);
-    if (size >= kMapped) munmap(p, size);
-    else if (size >= kPooled && huge_pages_.owns(p)) huge_pages_.give(p, size);
+    if (huge_pages_.owns(p)) huge_pages_.give(p, size);
     else std::free(p);
   }
   std::byte* fresh(size_t size) {
@@ -166,10 +166,39 @@ Cache& cache() {
   return *c;
 }
 
+// Small blocks that share a huge page: a model's vectors and numbers, each on a page of its own in malloc's heap, are read in every step. When it is full,
+// small blocks come from malloc, which can use the memory for other sizes after them.
+class SmallBlocks {
+ public:
+  /// Null when none is left.
+  std::byte* take() {
+    std::lock_guard lock(mutex_);
+    if (!first_ && !(first_ = next_ = cache().take_for_good(kHugePage))) return nullptr;
+    if (free_) return std::exchange(free_, *reinterpret_cast<std::byte**>(free_));
+    return next_ < first_ + kHugePage ? std::exchange(next_, next_ + kSmallBlock) : nullptr;
+  }
+  /// False for a block from elsewhere.
+  bool give(std::byte* p) {
+    std::lock_guard lock(mutex_);
+    if (!first_ || p < first_ || p >= first_ + kHugePage) return false;
+    *reinterpret_cast<std::byte**>(p) = free_;
+    free_ = p;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::byte *first_ = nullptr, *next_ = nullptr, *free_ = nullptr;  // a free block holds the address of another
+};
+SmallBlocks& shared_small_blocks() {
+  static SmallBlocks* s = new SmallBlocks;  // as the cache
+  return *s;
+}
+
 // Small blocks and Storage objects themselves: a thread's own lists, no lock.
 void release(std::byte* p) {
   allow(p, kSmallBlock);
-  std::free(p);
+  if (!shared_small_blocks().give(p)) std::free(p);
 }
 void release(Storage* p) { std::free(p); }
 template <class T, size_t kKeep>
@@ -186,6 +215,7 @@ thread_local FreeList<Storage, kSmallKept> storages;
 
 std::byte* small_block(size_t bytes) {
   if (small_blocks.n && small_blocks.n <= kSmallKept) return small_blocks.items[--small_blocks.n];
+  if (std::byte* p = shared_small_blocks().take()) return p;
   void* p = std::aligned_alloc(kAlignment, kSmallBlock);
   if (!p) throw_out_of_memory(bytes);
   return static_cast<std::byte*>(p);
