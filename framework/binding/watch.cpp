@@ -6,6 +6,7 @@
 #include "framework/binding/graph.h"
 
 #include "framework/binding/convert.h"
+#include "framework/core/scratch.h"
 
 namespace py = pybind11;
 
@@ -87,7 +88,7 @@ class Watch {
   std::vector<Listed> lists_;
   std::vector<std::pair<py::object, py::object>> cells_;
   std::vector<Attribute> attributes_;
-  std::vector<Seen> tensors_;
+  std::vector<Seen, ScratchAllocator<Seen>> tensors_;  // a page or more for every four
 };
 
 }  // namespace

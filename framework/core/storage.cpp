@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "framework/core/blocks.h"
 #include "framework/core/dims.h"
 #include "framework/core/error.h"
 #include "framework/core/huge_pages.h"
@@ -21,9 +22,8 @@
 namespace weir {
 namespace {
 
-constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of equal blocks
-constexpr size_t kSmallKept = 256;       // blocks a thread keeps
-constexpr double kMaxWaste = 1.125;      // a cached block may be this much larger than the request
+constexpr size_t kSmallBlock = 512;  // up to this, blocks of one size
+constexpr double kMaxWaste = 1.125;  // a cached block may be this much larger than the request
 constexpr size_t kLeastIdle = 8 << 20, kMostIdle = 64 << 20;  // of cached blocks, beside what was in use at once
 
 [[noreturn]] void throw_out_of_memory(size_t bytes) {
@@ -166,59 +166,15 @@ Cache& cache() {
   return *c;
 }
 
-// Small blocks that share a huge page: a model's vectors and numbers, each on a page of its own in malloc's heap, are read in every step. When it is full,
-// small blocks come from malloc, which can use the memory for other sizes after them.
-class SmallBlocks {
- public:
-  /// Null when none is left.
-  std::byte* take() {
-    std::lock_guard lock(mutex_);
-    if (!first_ && !(first_ = next_ = cache().take_for_good(kHugePage))) return nullptr;
-    if (free_) return std::exchange(free_, *reinterpret_cast<std::byte**>(free_));
-    return next_ < first_ + kHugePage ? std::exchange(next_, next_ + kSmallBlock) : nullptr;
-  }
-  /// False for a block from elsewhere.
-  bool give(std::byte* p) {
-    std::lock_guard lock(mutex_);
-    if (!first_ || p < first_ || p >= first_ + kHugePage) return false;
-    *reinterpret_cast<std::byte**>(p) = free_;
-    free_ = p;
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::byte *first_ = nullptr, *next_ = nullptr, *free_ = nullptr;  // a free block holds the address of another
-};
-SmallBlocks& shared_small_blocks() {
-  static SmallBlocks* s = new SmallBlocks;  // as the cache
-  return *s;
-}
-
-// Small blocks and Storage objects themselves: a thread's own lists, no lock.
-void release(std::byte* p) {
-  allow(p, kSmallBlock);
-  if (!shared_small_blocks().give(p)) std::free(p);
-}
-void release(Storage* p) { std::free(p); }
-template <class T, size_t kKeep>
-struct FreeList {
-  T* items[kKeep];
-  size_t n = 0;
-  ~FreeList() {
-    while (n) release(items[--n]);
-    n = kKeep + 1;  // late releases at thread exit go to free()
-  }
-};
-thread_local FreeList<std::byte, kSmallKept> small_blocks;
-thread_local FreeList<Storage, kSmallKept> storages;
+using SmallBlocks = Blocks<kSmallBlock, kHugePage, kAlignment>;
+using Objects = Blocks<(sizeof(Storage) + 63) / 64 * 64, kHugePage>;
 
 std::byte* small_block(size_t bytes) {
-  if (small_blocks.n && small_blocks.n <= kSmallKept) return small_blocks.items[--small_blocks.n];
-  if (std::byte* p = shared_small_blocks().take()) return p;
-  void* p = std::aligned_alloc(kAlignment, kSmallBlock);
-  if (!p) throw_out_of_memory(bytes);
-  return static_cast<std::byte*>(p);
+  try {
+    return static_cast<std::byte*>(SmallBlocks::take());
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(bytes);
+  }
 }
 
 std::byte* allocate(size_t bytes) {
@@ -232,18 +188,14 @@ std::byte* allocate(size_t bytes) {
 void deallocate(std::byte* p, size_t bytes) {
   if (bytes > kSmallBlock) return cache().give(p, block_size(bytes));
   forbid(p, kSmallBlock);
-  if (small_blocks.n < kSmallKept) small_blocks.items[small_blocks.n++] = p;
-  else release(p);
+  SmallBlocks::give(p);
 }
 
-Storage* new_object() {
-  void* p = storages.n && storages.n <= kSmallKept ? storages.items[--storages.n] : std::malloc(sizeof(Storage));
-  if (!p) throw std::bad_alloc();
-  return new (p) Storage;
-}
+Storage* new_object() { return new (Objects::take()) Storage; }
 
 }  // namespace
 
+std::byte* memory_for_good(size_t bytes) { return cache().take_for_good(bytes); }
 std::byte* scratch_block(size_t bytes) { return allocate(bytes); }
 void return_scratch(std::byte* p, size_t bytes) noexcept { deallocate(p, bytes); }
 
@@ -254,8 +206,7 @@ void Storage::destroy(Storage* s) {
   }
   if (s->release) s->release(s->context);
   else if (s->data) deallocate(s->data, s->bytes);
-  if (storages.n < kSmallKept) storages.items[storages.n++] = s;
-  else std::free(s);
+  Objects::give(s);
 }
 
 constinit thread_local uint32_t current_trace = 0;

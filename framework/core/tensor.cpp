@@ -1,31 +1,18 @@
 #include "framework/core/tensor.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
+#include "framework/core/blocks.h"
 #include "framework/core/layout.h"
 #include "framework/core/storage_types.h"
 
 namespace weir {
 namespace {
 
-constexpr size_t kKept = 256;
-struct Pool {
-  void* items[kKept];
-  size_t n = 0;
-  ~Pool() {
-    while (n) std::free(items[--n]);
-    n = kKept + 1;  // late releases at thread exit go to free()
-  }
-};
-thread_local Pool pool;
+using Objects = Blocks<(sizeof(TensorImpl) + 63) / 64 * 64, 32 << 20>;
 
-TensorImpl* new_impl() {
-  void* p = pool.n && pool.n <= kKept ? pool.items[--pool.n] : std::malloc(sizeof(TensorImpl));
-  if (!p) throw std::bad_alloc();
-  return new (p) TensorImpl;
-}
+TensorImpl* new_impl() { return new (Objects::take()) TensorImpl; }
 
 }  // namespace
 
@@ -49,8 +36,7 @@ void (*TensorImpl::release_py)(void*) = nullptr;
 void TensorImpl::destroy(TensorImpl* p) {
   if (p->owns_py) release_py(p->py);
   p->~TensorImpl();
-  if (pool.n < kKept) pool.items[pool.n++] = p;
-  else std::free(p);
+  Objects::give(p);
 }
 
 void (*untraceable)(Obstacle, const std::string&) = nullptr;

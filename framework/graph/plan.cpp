@@ -147,8 +147,17 @@ void Plan::bind() {
     storages_.back()->device = buffer.device;
     if (places_[b].offset >= 0) storages_.back()->data = arena_->data + places_[b].offset;
   }
+  // Side by side, as its tensors are: by itself each op would lie on a page of the heap that nothing else reads in a step.
+  constexpr size_t kAlign = 64;
+  auto room_of = [](const Node& n) { return (n.op.size() + kAlign - 1) / kAlign * kAlign; };
+  size_t room = 0, at = 0;
+  for (const Node& node : g_.nodes) room += room_of(node);
+  ops_.resize(room);
   for (const Node& node : g_.nodes) {
-    Step s{node.type->kernels[int(DeviceType::cpu)], node.op.data(), uint32_t(tensors_.size()), uint32_t(node.in.size()), 0, uint32_t(node.out.size() - node.hidden)};
+    std::byte* const op = ops_.data() + at;
+    std::copy(node.op.begin(), node.op.end(), op);
+    at += room_of(node);
+    Step s{node.type->kernels[int(DeviceType::cpu)], op, uint32_t(tensors_.size()), uint32_t(node.in.size()), 0, uint32_t(node.out.size() - node.hidden)};
     for (const Use& u : node.in) {
       int b = u.value >= 0 ? g_.buffer_of(u) : u.blank ? g_.buffer_of(node.out[0]) : -1;
       tensors_.push_back(b < 0 ? Tensor() : tensor_over(storages_[b], u));

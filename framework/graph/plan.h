@@ -5,6 +5,7 @@
 #pragma once
 #include <mutex>
 
+#include "framework/core/scratch.h"
 #include "framework/graph/graph.h"
 #include "framework/op/carried.h"
 
@@ -66,6 +67,7 @@ class Plan {
   std::vector<StorageRef> storages_;   // by buffer: what the kernels' tensors lie over
   std::vector<Tensor> tensors_;        // of all steps
   std::vector<Step> steps_;
+  Scratch<std::byte> ops_;
   std::vector<int> result_buffers_, written_;
   std::vector<StorageRef> fresh_;      // by result buffer, during a run
 };

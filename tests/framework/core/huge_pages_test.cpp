@@ -55,6 +55,27 @@ TEST(HugePages, TakesWhatFillsARegion) {
   EXPECT_TRUE(pages.owns(more));
 }
 
+// What a large block leaves of its last huge page is there for others, and goes with them.
+TEST(HugePages, EndsALargeRegionWithItsLastPage) {
+  HugePages pages;
+  constexpr size_t kLarge = HugePages::kOwnRegion + kHugePage / 2;
+  std::byte *large = pages.take(kLarge), *small = pages.take(kHugePage / 2);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(large) % kHugePage, 0u);
+  EXPECT_EQ(small, large + kLarge);
+  EXPECT_FALSE(pages.owns(small + kHugePage / 2));
+  pages.give(large, kLarge);
+  EXPECT_TRUE(pages.owns(small));
+  EXPECT_EQ(pages.take(kLarge), large);
+  pages.give(small, kHugePage / 2), pages.give(large, kLarge);
+  EXPECT_FALSE(pages.owns(small));
+}
+
+TEST(HugePages, HasNoRoomForMoreThanThereIs) {
+  HugePages pages;
+  EXPECT_EQ(pages.take(size_t(1) << 60), nullptr);
+  EXPECT_EQ(pages.take(SIZE_MAX / kPage * kPage), nullptr);
+}
+
 TEST(HugePages, GivesWholePagesBack) {
   HugePages pages;
   std::byte *kept = pages.take(kPage), *block = pages.take(3 * kHugePage);
@@ -73,7 +94,7 @@ TEST(HugePages, KeepBlocksApart) {
   std::vector<Block> blocks;
   for (int i = 0; i < 4000; i++) {
     if (blocks.size() < 40 || random() % 2) {
-      const size_t size = (random() % 8 ? 1 + random() % 64 : 1 + random() % 2000) * kPage;
+      const size_t size = (random() % 8 ? 1 + random() % 64 : 1 + random() % 4000) * kPage;
       const Block b{pages.take(size), size, std::byte(random())};
       ASSERT_NE(b.p, nullptr);
       b.p[0] = b.p[size - 1] = b.mark;
