@@ -148,7 +148,9 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.freeze_weights) apply([&](const Graph& h) { return with_weights_packed(h, options.add_to_output); });
   apply(with_layouts_agreed);
   if (options.add_to_output) apply(with_batch_norm_relu), apply(with_batch_norm_relu_backward), apply(with_batch_norm_pool);
+  if (options.add_to_output) apply(with_gradients_summed);
   apply(with_gradients_together);
+  if (options.add_to_output) apply(with_gradients_between);
   if (options.cast_scale) apply(with_pointwise_fused);
   if (options.cast_scale) apply(with_narrow_gradients);
   apply(with_updates_early);
@@ -156,6 +158,8 @@ Graph optimized(const Graph& g, const Options& options) {
   constexpr double kLittleTime = 0.036;  // of passes over memory: products, and convolutions, take their time besides
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
   else if (options.saves_memory) apply([&](const Graph& h) { return with_recomputation(h, kLittleMemory, kLittleTime); });
+  if (options.add_to_output)  // which leaves no batch norm to compute again from its statistics
+    apply(with_convolutions_summed), apply(with_normalisation_convolved), apply(with_relu_bits);
   if (options.cast_scale) apply([&](const Graph& h) { return with_row_blocks(h, options.row_blocks); });
   return r;
 }

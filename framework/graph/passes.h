@@ -28,6 +28,16 @@ Graph with_batch_norm_relu(const Graph& g);
 Graph with_batch_norm_relu_backward(const Graph& g);
 /// A max pool over pictures behind batch norm and ReLU joins them, and its gradient theirs.
 Graph with_batch_norm_pool(const Graph& g);
+/// A convolution of single places sums what it makes for the batch norm behind it, and the gradient of its input for the batch norm in front of it, where
+/// the kernels of this machine gain by it.
+Graph with_convolutions_summed(const Graph& g);
+/// Such a convolution makes what it reads itself, where that is a normalisation.
+Graph with_normalisation_convolved(const Graph& g);
+/// Sums of gradients read a bit for each number that ReLU let through, in the place of its result.
+Graph with_relu_bits(const Graph& g);
+Graph with_gradients_summed(const Graph& g);
+/// And between the two, the gradient of batch norm's input is made where the convolution in front of it reads it.
+Graph with_gradients_between(const Graph& g);
 /// The gradients of a convolution's input and weight are made by one node where that can read their common memory once.
 Graph with_gradients_together(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.

@@ -99,7 +99,7 @@ template <class T> consteval Ty ty_of() {
 }
 
 constexpr int kMaxParams = 20;
-constexpr int kMaxOutputs = 4;
+constexpr int kMaxOutputs = 5;
 
 struct Param {
   std::string_view name, type, fallback;  // fallback: the default's text, empty when the argument is required

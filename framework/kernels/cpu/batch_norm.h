@@ -8,8 +8,10 @@
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/channel_planes.h"
 #include "framework/kernels/cpu/layouts.h"
+#include "framework/kernels/cpu/line_products.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/norm_rows.h"
+#include "framework/kernels/cpu/positive_bits.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -58,19 +60,18 @@ inline bool all_plain(Inputs in) {
   return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
 }
 
-// Normalises x with these statistics and does what follows.
-template <class T, class A>
-void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out) {
+// Calls f with what channel_map takes to normalise x with these statistics and to do what follows: what is read beside x, and a function of registers.
+template <class T, class A, class F>
+void with_normalisation(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, F&& f) {
   const ChannelPlanes p(x);
   using V = Vec<A>;
-  T* const to = out.data<T>();
   with_affine<T, A>(p, in, mean, invstd, plain, [&](auto affine) {
-    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-    if (then.other.empty() || !then.other[0]) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
+    if (!then.relu) return f(nullptr, affine);
+    if (then.other.empty() || !then.other[0]) return f(nullptr, [=](auto at, V v, V g) { return relu_of<T, A>(affine(at, v, g)); });
     const Tensor& given = then.other[0];
-    const Tensor other = dense_as(given, out.strides());
+    const Tensor other = dense_as(given, x.strides());
     auto add = [&](auto term) {
-      channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + term(at, g)); });
+      f(other.data<T>(), [=](auto at, V v, V g) { return relu_of<T, A>(stored_as<T>(affine(at, v, g)) + term(at, g)); });
     };
     if (!then.other[1]) return add([](auto, V g) { return g; });
     const Tensor parts[] = {given, then.other[3], then.other[4]};
@@ -78,11 +79,17 @@ void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Sc
                       [&](auto second) { add([=](auto at, V g) { return stored_as<T>(second(at, g, g)); }); });
   });
 }
+// x and out are dense, in one order.
+template <class T, class A, class After = Nothing>
+void normalise(const Tensor& x, Inputs in, const Scratch<double>& mean, const Scratch<double>& invstd, bool plain, const Then& then, const Tensor& out, After&& after = {}) {
+  with_normalisation<T, A>(x, in, mean, invstd, plain, then, [&](const T* beside, auto f) { channel_map<T, A>(ChannelPlanes(x), x.data<T>(), beside, out.data<T>(), f, after); });
+}
 
 // A batch's mean and variance by channel, and 1 / its deviation.
 struct Statistics { Scratch<double> mean, var, invstd; };
 
-template <class T, class A> Statistics statistics_of(const Tensor& x, double eps) {
+// `beside` may make x, a block at a time, where it is channels_last.
+template <class T, class A, class Beside = Itself> Statistics statistics_of(const Tensor& x, double eps, Beside beside = {}) {
   const ChannelPlanes p(x);
   const int64_t C = p.channels;
   const double n = double(p.outer * p.inner);
@@ -92,14 +99,15 @@ template <class T, class A> Statistics statistics_of(const Tensor& x, double eps
   constexpr int64_t kFirst = std::is_same_v<T, float> ? 1 : 16;
   const int64_t along = p.inner > 1 ? p.inner : p.outer, firsts = std::clamp<int64_t>(int64_t(n) / 8, 1, std::min(kFirst, along));
   Scratch<Sum> shift(C);
+  const T* const start = beside.block(x.data<T>(), 0, p.inner > 1 ? 0 : firsts * C);
   for (int64_t c = 0; c < C; c++) {
-    const T* of = x.data<T>() + c * p.inner;
+    const T* of = start + c * p.inner;
     Sum first = 0;
     for (int64_t i = 0; i < firsts; i++) first += Sum(A(of[p.inner > 1 ? i : i * C]));
     first /= Sum(firsts);
     shift[c] = std::isfinite(first) ? first : Sum(0);
   }
-  channel_sums<T, Sum>(p, shift, x.data<T>(), Itself(), r.mean, r.var, [](auto k, auto v, auto, auto& s, auto& t) {
+  channel_sums<T, Sum>(p, shift, x.data<T>(), beside, r.mean, r.var, [](auto k, auto v, auto, auto& s, auto& t) {
     auto d = v - k;
     s = s + d, t = t + d * d;
   });
@@ -126,8 +134,13 @@ inline void keep(const Statistics& s, const Tensor& x, double momentum, Inputs r
   move(running[0], s.mean, 1), move(running[1], s.var, n / (n - 1));
 }
 
+// Of no numbers zeros are saved, and the running statistics stay.
+inline void save_nothing(Outputs statistics) {
+  for (const Tensor& t : statistics) write(t, Scratch<double>(size_t(t.numel()), 0));
+}
+
 template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
-  if (in[0].numel() == 0) return;
+  if (in[0].numel() == 0) return save_nothing(out.subspan(1));
   Tensor x = dense_as(in[0], out[0].strides());
   const int64_t C = x.sizes()[1];
   Statistics s;
@@ -143,7 +156,7 @@ inline void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { bat
 inline void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in.subspan(5)}, out); }
 
 inline void batch_norm_statistics(const BatchNormStatistics& op, Inputs in, Outputs out) {
-  if (in[0].numel() == 0) return;
+  if (in[0].numel() == 0) return save_nothing(out);
   const Tensor x = in_layout(in[0], only_channels_last(in[0]));
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     keep(statistics_of<T, A>(x, op.eps), x, op.momentum, in.subspan(1), out);
@@ -186,7 +199,7 @@ template <class A, class Source, class Which> struct Passed : Source {
   A single(int64_t at, int64_t j, A x) const { return which(j, x, Source::single(at, j, x)); }
 };
 
-// Gradients that `maker(at, count, to)` makes, a few at a time, as they are summed, and that then lie in memory at `to`.
+// Gradients that `maker(at, count, to)` makes, a few at a time, as they are summed, and that then lie in memory at `to`. It may have a `block`, too.
 template <class T, class Maker> struct Made {
   Maker maker;
   T* to;
@@ -194,6 +207,10 @@ template <class T, class Maker> struct Made {
   Scratch<T> buffer;
   const T* made = nullptr;  // from `begin` on
   int64_t begin = 0;
+  const T* block(const T* x, int64_t at, int64_t count) {
+    if constexpr (requires { maker.block(at, count); }) maker.block(at, count);
+    return x + at;
+  }
   void make(int64_t at, int64_t count) {
     if (past_caches && int64_t(buffer.size()) < count) buffer = Scratch<T>(size_t(count));
     T* out = past_caches ? buffer.data() : to + at;
@@ -221,18 +238,30 @@ template <class M> struct MadeBy {
   }
 };
 
-// The sum of two gradients where the result `y` of a ReLU is not 0. In pictures that lie channels last the second may have every `rows`-th row's every
+// The sum of two gradients where the result `y` of a ReLU is not 0, or where bits say so (positive_bits.h), in the order of its memory. In pictures that lie channels last the second may have every `rows`-th row's every
 // `columns`-th place only.
+// A `product` makes the first a block at a time, of pictures that lie so.
 struct SumThroughRelu {
-  Tensor first, second, y;
+  Tensor first, second, y, bits;
+  Dims sizes;
   int64_t rows = 1, columns = 1;
+  const LineProducts* product = nullptr;
   template <class T, class A> class Of {
    public:
-    explicit Of(const SumThroughRelu& s) : s_(s), first_(s.first.data<T>()), second_(s.second.data<T>()), y_(s.y.data<T>()) {}
+    explicit Of(const SumThroughRelu& s) : s_(s), first_(s.product ? nullptr : s.first.data<T>()), second_(s.second.data<T>()), y_(s.bits ? nullptr : s.y.data<T>()), bits_(s.bits ? s.bits.data<uint8_t>() : nullptr), channels_(s.second.sizes()[1]) {}
+    void block(int64_t at, int64_t count) {
+      if constexpr (std::is_same_v<T, BFloat16>) {
+        if (!s_.product) return;
+        if (int64_t(made_.size()) < count) made_ = Scratch<T>(size_t(count));
+        const Tiles tiles;
+        s_.product->multiply(at / channels_, count / channels_, 0, s_.product->panels(), made_.data());
+        made_from_ = at;
+      }
+    }
     void operator()(int64_t at, int64_t count, T* out) const {
       if (s_.rows * s_.columns == 1) return sum(at, second_ + at, count, out);
-      const int64_t C = s_.y.sizes()[1];
-      for_places(at / C, count / C, s_.y.sizes()[2], s_.y.sizes()[3], [&](int64_t image, int64_t y, int64_t x) {
+      const int64_t C = channels_;
+      for_places(at / C, count / C, s_.sizes[2], s_.sizes[3], [&](int64_t image, int64_t y, int64_t x) {
         const bool there = y % s_.rows == 0 && x % s_.columns == 0;
         const int64_t line = there ? image * s_.second.sizes()[2] + y / s_.rows : 0;
         sum(at, there ? second_ + (line * s_.second.sizes()[3] + x / s_.columns) * C : nullptr, C, out);
@@ -243,37 +272,66 @@ struct SumThroughRelu {
    private:
     // Of `count` numbers from number `at` on, and those at `s`; null: zeros.
     void sum(int64_t at, const T* s, int64_t count, T* out) const {
+      auto of = [&](auto has_s) { return bits_ ? sum(at, s, count, out, has_s, std::true_type()) : sum(at, s, count, out, has_s, std::false_type()); };
+      return s ? of(std::true_type()) : of(std::false_type());
+    }
+    template <class HasS, class HasBits> void sum(int64_t at, const T* s, int64_t count, T* out, HasS has_s, HasBits has_bits) const {
       constexpr int64_t w = Vec<A>::size, line = 64 / sizeof(T);
-      const T *f = first_ + at, *r = y_ + at;
-      auto add = [&](auto has_s) {
-        auto value = [&](int64_t i) {
-          const Vec<A> other = has_s ? vector_of<A>(s + i) : Vec<A>(A(0));
-          return where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), vector_of<A>(f + i) + other);
-        };
-        int64_t i = 0;
-        for (; i + 2 * w <= count; i += 2 * w) {
-          for (int64_t k = i + kAhead; k < i + kAhead + 2 * w; k += line) {
-            __builtin_prefetch(f + k), __builtin_prefetch(r + k);
-            if (has_s) __builtin_prefetch(s + k);
-          }
-          narrow_pair(value(i), value(i + w), out + i);
-        }
-        for (; i < count; i++) out[i] = A(r[i]) <= A(0) ? T(0) : T(A(f[i]) + (has_s ? A(s[i]) : A(0)));
+      const T *f = first_ ? first_ + at : &made_[size_t(at - made_from_)], *r = has_bits ? nullptr : y_ + at;
+      auto value = [&](int64_t i) {
+        const Vec<A> sum = vector_of<A>(f + i) + (has_s ? vector_of<A>(s + i) : Vec<A>(A(0)));
+        return has_bits ? where_set(bits_, at + i, sum) : where(vector_of<A>(r + i) <= Vec<A>(A(0)), Vec<A>(A(0)), sum);
       };
-      if (s) add(std::true_type());
-      else add(std::false_type());
+      int64_t i = 0;
+      for (; i + 2 * w <= count; i += 2 * w) {
+        for (int64_t k = i + kAhead; k < i + kAhead + 2 * w; k += line) {
+          __builtin_prefetch(f + k);
+          if (!has_bits) __builtin_prefetch(r + k);
+          if (has_s) __builtin_prefetch(s + k);
+        }
+        narrow_pair(value(i), value(i + w), out + i);
+      }
+      for (; i < count; i++) {
+        const bool passes = has_bits ? bit_at(bits_, at + i) : lets_through(r[i]);
+        out[i] = passes ? T(A(f[i]) + (has_s ? A(s[i]) : A(0))) : T(0);
+      }
     }
     static constexpr int64_t kAhead = 4 * kLine;  // numbers, as many as are summed at once
     const SumThroughRelu& s_;
     const T *first_, *second_, *y_;
+    const uint8_t* bits_;
+    int64_t channels_;
+    Scratch<T> made_;  // where there is a product, numbers of the first from `made_from_` on
+    int64_t made_from_ = 0;
   };
 };
 
+// The gradient of batch norm's input is a * dy + b * x + k, with numbers of each channel.
+struct Coefficients {
+  Scratch<double> a, b, k;
+  explicit Coefficients(int64_t channels) : a(size_t(channels)), b(size_t(channels)), k(size_t(channels)) {}
+  explicit Coefficients(const Tensor& t) : Coefficients(t.sizes()[1]) { each([&](Scratch<double>& v, int64_t i) { std::copy_n(t.data<double>() + i * t.sizes()[1], v.size(), v.data()); }); }
+  void write_to(const Tensor& t) { each([&](Scratch<double>& v, int64_t i) { std::copy(v.begin(), v.end(), t.data<double>() + i * t.sizes()[1]); }); }
+
+ private:
+  template <class F> void each(F&& f) { f(a, 0), f(b, 1), f(k, 2); }
+};
+// Calls f with how the gradient of the input is made of registers of it and of dy, where `which` lets dy pass: see channel_map.
+template <class T, class A, class Which, class F> void with_input_gradient(const ChannelPlanes& p, const Coefficients& c, Which which, F&& f) {
+  const Scratch<A> a = p.along(cast<A>(c.a)), b = p.along(cast<A>(c.b)), k = p.along(cast<A>(c.k));
+  const A *pa = a.data(), *pb = b.data(), *pk = k.data();
+  f([=](auto at, Vec<A> v, Vec<A> g) { return at(pa) * which(at, v, g) + (at(pb) * v + at(pk)); });
+}
+
 // batch_norm_backward's inputs and, if `relu`, the bias behind them: then dy is that of the ReLU behind batch norm, in training. `source` says whether dy
-// is still to be made.
-template <class Source = Stored> void gradient(Inputs in, bool training, double eps, bool relu, Outputs out, const Source& source = {}) {
+// is still to be made. With `coefficients` they are written, in the place of the gradient of the input.
+template <class Source = Stored>
+void gradient(Inputs in, bool training, double eps, bool relu, Outputs out, const Source& source = {}, const Tensor* coefficients = nullptr) {
   Tensor dx = out[0];
-  if (dx.numel() == 0) return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
+  if (dx.numel() == 0) {
+    if (coefficients) Coefficients(coefficients->sizes()[1]).write_to(*coefficients);
+    return write(out[1], Scratch<double>(out[1].numel(), 0)), write(out[2], Scratch<double>(out[2].numel(), 0));
+  }
   Tensor x = dense_as(in[1], dx.strides());
   Tensor dy = dense_as(in[0], dx.strides());
   ChannelPlanes p(dx);
@@ -314,18 +372,20 @@ template <class Source = Stored> void gradient(Inputs in, bool training, double 
         s = s + g, t = t + g * (v - k);
       });
       Scratch<double> dw(C);
-      Scratch<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
+      Coefficients with(C);
       for (int64_t c = 0; c < C; c++) {
         dw[c] = dot[c] * invstd[c];
-        double scale = w[c] * invstd[c];
-        double slope = training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
-        a[c] = A(scale), b[c] = A(slope), k[c] = A(training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
+        const double scale = w[c] * invstd[c], slope = training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
+        with.a[c] = scale, with.b[c] = slope, with.k[c] = training ? -scale * sum_dy[c] / n - slope * mean[c] : 0;
       }
-      a = p.along(a), b = p.along(b), k = p.along(k);
-      const A *pa = a.data(), *pb = b.data(), *pk = k.data();
-      using V = Vec<A>;
-      if (training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](auto at, V v, V g) { return at(pa) * which(at, v, g) + (at(pb) * v + at(pk)); });
-      else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](auto at, V g, V) { return at(pa) * g; });
+      if (coefficients) {
+        with.write_to(*coefficients);
+      } else if (training) {
+        with_input_gradient<T, A>(p, with, which, [&](auto f) { channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), f); });
+      } else {
+        const Scratch<A> a = p.along(cast<A>(with.a));
+        channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [pa = a.data()](auto at, Vec<A> g, Vec<A>) { return at(pa) * g; });
+      }
       write(out[1], dw), write(out[2], sum_dy);
     };
     if (relu) run(WherePositive<T, A>{along_scale.data(), along_shift.data()});
@@ -335,25 +395,31 @@ template <class Source = Stored> void gradient(Inputs in, bool training, double 
 
 inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, out); }
 inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
-inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return write(out[2], Scratch<double>(out[2].numel(), 0)), write(out[3], Scratch<double>(out[3].numel(), 0));
-  auto dense = [&](const Tensor& t) { return dense_as(t, out[0].strides()); };
-  SumThroughRelu sum{dense(in[0]), in[1], dense(in[2])};
-  const bool stepped = op.step.n && op.step.product() > 1;
+// Batch norm's gradients of a sum that comes through ReLU. in: the sum's first part, unless a product makes it, and its second one, which may have gaps of
+// `step`; the ReLU's result, or bits of it in the order of `made`; and what batch_norm_backward takes behind dy. The sum goes to `made`, and to `out` what `gradient` gives.
+inline void sum_relu_backward(Inputs in, bool training, double eps, const Dims& step, const Tensor& made, Outputs out, const LineProducts* product = nullptr,
+                              const Tensor* coefficients = nullptr) {
+  if (made.numel() == 0) return gradient(in.subspan(2), training, eps, false, out, Stored(), coefficients);
+  auto dense = [&](const Tensor& t) { return dense_as(t, made.strides()); };
+  const bool has_bits = in[2].dtype() == DType::uint8;
+  SumThroughRelu sum{product ? Tensor() : dense(in[0]), in[1], has_bits ? Tensor() : dense(in[2]), has_bits ? row_major(in[2]) : Tensor(), made.sizes()};
+  sum.product = product;
+  const bool stepped = step.n && step.product() > 1;
   if (!stepped) {
     sum.second = dense(in[1]);
-  } else if (op.step.n == 2 && only_channels_last(out[0])) {
-    sum.second = in_layout(in[1], true), sum.rows = op.step[0], sum.columns = op.step[1];
+  } else if (step.n == 2 && only_channels_last(made)) {
+    sum.second = in_layout(in[1], true), sum.rows = step[0], sum.columns = step[1];
   } else {
-    sum.second = empty(out[0].meta());
+    sum.second = empty(made.meta());
     std::memset(sum.second.raw(), 0, size_t(sum.second.numel()) * size_of(sum.second.dtype()));
-    Dims strides = out[0].strides();
-    for (int i = 0; i < op.step.n; i++) strides[i + 2] *= op.step[i];
+    Dims strides = made.strides();
+    for (int i = 0; i < step.n; i++) strides[i + 2] *= step[i];
     run_copy(in[1], alias(sum.second, in[1].sizes(), strides, sum.second->offset));
   }
-  const Tensor parts[] = {out[0], in[3], in[4], in[5], in[6]};
-  gradient(parts, op.training, op.eps, false, out.subspan(1), MadeBy<SumThroughRelu>{std::move(sum)});
+  const Tensor parts[] = {made, in[3], in[4], in[5], in[6]};
+  gradient(parts, training, eps, false, out, MadeBy<SumThroughRelu>{std::move(sum)}, coefficients);
 }
+inline void batch_norm_sum_relu_backward(const BatchNormSumReluBackward& op, Inputs in, Outputs out) { sum_relu_backward(in, op.training, op.eps, op.step, out[0], out.subspan(1)); }
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -78,8 +78,10 @@ template <class A, class F> void line_sums(A center, const A* x, const A* g, int
 
 /// What is summed beside x: n numbers from `at` on, of channel c; a register of them, which stand in lane j of a line and behind it; and one.
 /// Each may depend on the numbers of x in the same places. Before, `make` hears which come next, and `end` that no more do, and `fetch` asks for
-/// those at `at`, or behind the end, to come nearer. Every thread has its own copy. Here they are those of x; as they lie in memory; and see batch_norm.h.
+/// those at `at`, or behind the end, to come nearer; of channels_last memory `block` hears of some lines at once, and says where those of x lie. Every thread
+/// has its own copy. Here they are those of x; as they lie in memory; and see batch_norm.h.
 struct Itself {
+  template <class T> const T* block(const T* x, int64_t at, int64_t count) { return x + at; }
   void make(int64_t at, int64_t count) {}
   void end() const {}
   void fetch(int64_t at) const {}
@@ -89,6 +91,7 @@ struct Itself {
 };
 template <class T> struct InMemory {
   const T* p;
+  const T* block(const T* x, int64_t at, int64_t count) { return x + at; }
   void make(int64_t at, int64_t count) {}
   void end() const {}
   void fetch(int64_t at) const { __builtin_prefetch(p + at); }
@@ -97,8 +100,7 @@ template <class T> struct InMemory {
   template <class A> A single(int64_t at, int64_t j, A x) const { return A(p[at]); }
 };
 
-/// kTogether lines of L numbers side by side, the first of which begins at `begin`, joined with the sums of the lanes, each of which has its own
-/// center.
+/// kTogether lines of L numbers side by side, x the first, which begins at `begin` of all, joined with the sums of the lanes, each of which has its own center.
 template <int kTogether, class T, class A, class G, class F>
 void lane_sums(const A* center, const T* x, G& g, int64_t begin, int64_t L, A* first, A* second, F&& f) {
   using V = Vec<A>;
@@ -109,8 +111,9 @@ void lane_sums(const A* center, const T* x, G& g, int64_t begin, int64_t L, A* f
     V s = V::load(first + j), t = V::load(second + j);
     for (int i = 0; i < kTogether; i++) {
       const int64_t at = begin + i * L + j;
-      __builtin_prefetch(x + at + 2 * kTogether * L), g.fetch(at + 2 * kTogether * L);
-      const V value = vector_of<A>(x + at);
+      const T* of = x + i * L + j;
+      __builtin_prefetch(of + 2 * kTogether * L), g.fetch(at + 2 * kTogether * L);
+      const V value = vector_of<A>(of);
       f(k, value, g.lanes(at, j, value), s, t);
     }
     s.store(first + j), t.store(second + j);
@@ -118,7 +121,8 @@ void lane_sums(const A* center, const T* x, G& g, int64_t begin, int64_t L, A* f
   for (; j < L; j++)
     for (int i = 0; i < kTogether; i++) {
       const int64_t at = begin + i * L + j;
-      f(center[j], A(x[at]), g.single(at, j, A(x[at])), first[j], second[j]);
+      const A value = A(x[i * L + j]);
+      f(center[j], value, g.single(at, j, value), first[j], second[j]);
     }
 }
 
@@ -159,9 +163,10 @@ void channel_sums(const ChannelPlanes& p, const Scratch<A>& center, const T* x, 
       const int64_t end = std::min(r + kRows, e), whole = std::min(end, p.outer * C / L);  // the last line may be shorter
       constexpr int kTogether = 4;
       int64_t line = r;
-      for (; line + kTogether <= whole; line += kTogether) lane_sums<kTogether>(k, x, g, line * L, L, s, t, f);
-      for (; line < whole; line++) lane_sums<1>(k, x, g, line * L, L, s, t, f);
-      if (line < end) lane_sums<1>(k, x, g, line * L, p.outer * C - line * L, s, t, f);
+      const T* of = g.block(x, r * L, std::min(end * L, p.outer * C) - r * L);
+      for (; line + kTogether <= whole; line += kTogether, of += kTogether * L) lane_sums<kTogether>(k, of, g, line * L, L, s, t, f);
+      for (; line < whole; line++, of += L) lane_sums<1>(k, of, g, line * L, L, s, t, f);
+      if (line < end) lane_sums<1>(k, of, g, line * L, p.outer * C - line * L, s, t, f);
       for (int64_t j = 0; j < L; j += C)
         for (int64_t c = 0; c < C; c++) total[c] += s[j + c], total[C + c] += t[j + c];
     }
@@ -222,13 +227,18 @@ template <class T, class A, class At, class F> void map_line(const T* x, const T
   else run(std::false_type());
 }
 
-/// out = f(at, x, g) at every position, by registers, where `at` reads tables `along` the planes.
-template <class T, class A, class F> void channel_map(const ChannelPlanes& p, const T* x, const T* g, T* out, F&& f) {
+struct Nothing {
+  template <class T> void operator()(int64_t, int64_t, const T*) const {}
+};
+/// out = f(at, x, g) at every position, by registers, where `at` reads tables `along` the planes. after(begin, count, numbers) hears of each line.
+template <class T, class A, class F, class After = Nothing> void channel_map(const ChannelPlanes& p, const T* x, const T* g, T* out, F&& f, After&& after = {}) {
   const int64_t C = p.channels, n = p.outer * C * p.inner, L = p.inner > 1 ? kTile : p.line();
   const bool streams = n * int64_t(sizeof(T)) >= kStreamed && out != x && out != g;
   // A line of at most L numbers from `begin` on.
   auto line = [&](int64_t begin, int64_t count, Scratch<T>& buffer, auto&& at) {
-    map_line<T, A>(x + begin, g ? g + begin : nullptr, streams ? buffer.data() : out + begin, count, at, f);
+    T* const to = streams ? buffer.data() : out + begin;
+    map_line<T, A>(x + begin, g ? g + begin : nullptr, to, count, at, f);
+    after(begin, count, to);
     if (streams) stream(buffer.data(), out + begin, size_t(count) * sizeof(T));
   };
   auto share = [&](auto&& lines) {

@@ -10,7 +10,7 @@
 #include "framework/core/parallel.h"
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
-#include "framework/kernels/cpu/input_products.h"
+#include "framework/kernels/cpu/line_products.h"
 #include "framework/kernels/cpu/tiles.h"
 #include "framework/kernels/cpu/transpose.h"
 
@@ -36,22 +36,38 @@ class WeightProducts {
     parts_ = std::clamp<int64_t>(kSums / sums_size(), 1, std::min(kParts, chunks_));
   }
 
-  /// With `input`, that gradient's windows are multiplied as soon as they are in the second-level cache.
-  void run(const InputProducts* input = nullptr) const {
-    // Groups of right panels: as many as give every thread a share, and sums that stay in a second-level cache. They do not change any sum.
-    const int64_t rights = right_.panels(), threads = omp_get_max_threads();
+  /// Whether each window is read once, between so many channels: see `run`.
+  static bool in_one_pass(int64_t in, int64_t out) {
+    const int64_t threads = omp_get_max_threads();
+    return threads <= kParts && tile_panels(in) * tile_panels(out) * kTileStep * std::max<int64_t>(2, threads) <= kSums;
+  }
+
+  /// With `input`, that gradient's windows are multiplied as soon as they are in the second-level cache, and written to dx. With `make` dy is not read: before
+  /// them make(first, count, to) makes it for some windows.
+  template <class Make = std::nullptr_t> void run(const LineProducts* input = nullptr, const Tensor& dx = {}, const Make& make = nullptr) const {
+    constexpr bool kMakes = !std::is_same_v<Make, std::nullptr_t>;
+    // Groups of right panels: as many as give every thread a share, and sums that stay in a second-level cache. They do not change any sum. Each reads all
+    // windows of its part.
+    const int64_t rights = right_.panels(), threads = omp_get_max_threads(), channels = dw_.sizes()[0];
     const int64_t groups = std::min(rights, std::max((threads + parts_ - 1) / parts_, (sums_size() + kSums / 2 - 1) / (kSums / 2)));
     Scratch<float> sums(parts_ * sums_size());
     parallel_for(parts_ * groups, 1, [&](int64_t b, int64_t e) {
       Tiles tiles;
-      Scratch<BFloat16> left(left_.panels() * kSteps * kTileStep), right((rights + groups - 1) / groups * kSteps * kTileStep);
+      Scratch<BFloat16> left(left_.panels() * kSteps * kTileStep), right((rights + groups - 1) / groups * kSteps * kTileStep), made(kMakes ? kWindows * channels : 0);
       for (int64_t i = b; i < e; i++) {
         const int64_t part = i / groups, group = i % groups;
+        auto before = [&](int64_t chunk) {
+          if constexpr (kMakes) make(chunk * kWindows, std::min(kWindows, windows_ - chunk * kWindows), made.data());
+        };
         auto also = [&](int64_t chunk) {
-          if (input) input->add(chunk * kWindows, kWindows, input->panels() * group / groups, input->panels() * (group + 1) / groups);
+          if (!input) return;
+          const int64_t first = chunk * kWindows, from = input->panels() * group / groups, to = input->panels() * (group + 1) / groups;
+          BFloat16* result = dx.data<BFloat16>() + first * dx.sizes()[1];
+          if (kMakes) input->multiply(made.data(), std::min(kWindows, windows_ - first), from, to, result);
+          else input->multiply(first, kWindows, from, to, result);
         };
         add(chunks_ * part / parts_, chunks_ * (part + 1) / parts_, rights * group / groups, rights * (group + 1) / groups, left.data(), right.data(),
-            &sums[part * sums_size()], also);
+            &sums[part * sums_size()], kMakes ? made.data() : nullptr, before, also);
       }
     });
     write(sums.data());
@@ -73,9 +89,13 @@ class WeightProducts {
 
   int64_t sums_size() const { return left_.panels() * right_.panels() * kTileStep; }
 
-  // Where the channels of the windows from `first` on lie; zeros where there are no more.
-  void find(const Side& side, int64_t first, Lines& lines) const {
+  // Where the channels of the windows from `first` on lie, or of dy, if it is made, at `made`; zeros where there are no more.
+  void find(const Side& side, int64_t first, const BFloat16* made, Lines& lines) const {
     const Places& p = places_;
+    if (made && !side.is_input) {
+      for (int64_t i = 0; i < kWindows; i++) lines[i] = first + i < windows_ ? made + i * side.channels : zeros_.data();
+      return;
+    }
     if (!side.is_input || (p.stride_down == 1 && p.stride_across == 1)) {
       for (int64_t i = 0; i < kWindows; i++) lines[i] = first + i < windows_ ? side.data + (first + i) * side.channels : zeros_.data();
       return;
@@ -90,13 +110,15 @@ class WeightProducts {
     }
   }
 
-  // Sums of all left panels and the right ones from `from` to before `to`, over these chunks of windows; also(chunk) while each is in a cache.
-  template <class Also> void add(int64_t first, int64_t last, int64_t from, int64_t to, BFloat16* left, BFloat16* right, float* sums, Also&& also) const {
+  // Sums of all left panels and the right ones from `from` to before `to`, over these chunks of windows; before(chunk), and also(chunk) while each is in a cache.
+  template <class Before, class Also>
+  void add(int64_t first, int64_t last, int64_t from, int64_t to, BFloat16* left, BFloat16* right, float* sums, const BFloat16* made, Before&& before, Also&& also) const {
     const int64_t lefts = left_.panels();
     Lines mine, other;
     for (int64_t chunk = first; chunk < last; chunk++) {
       const int64_t steps = std::min(kSteps, (windows_ - chunk * kWindows + kTileDepth - 1) / kTileDepth);
-      find(left_, chunk * kWindows, mine), find(right_, chunk * kWindows, other);
+      before(chunk);
+      find(left_, chunk * kWindows, made, mine), find(right_, chunk * kWindows, made, other);
       for (int64_t s = 0; s < steps; s++) {
         for (int64_t l = 0; l < lefts; l++)
           pack_left_step(&mine[s * kTileDepth], l * kTileLines, left_.channels - l * kTileLines, kTileDepth * left_.channels, left + (l * kSteps + s) * kTileStep);
@@ -157,9 +179,9 @@ inline bool sum_by_products(const ConvolutionWeight& op, const Tensor& x, const 
 
 /// Writes both gradients in one pass over dy if this is the way, and neither if it is not.
 template <class Op> bool multiply_both(const Op& op, const Tensor& x, const Tensor& dy, const Tensor& w, const Tensor& dx, const Tensor& dw) {
-  if (!is_pointwise(op, w) || !suits_tiles(x, dy, dw) || !InputProducts::suit(dy, w, dx)) return false;
-  const InputProducts input(dy, w, dx);
-  WeightProducts(op, x, dy, dw).run(&input);
+  if (!is_pointwise(op, w) || !suits_tiles(x, dy, dw) || !LineProducts::suit(dy, w, dx)) return false;
+  const LineProducts input = LineProducts::of_gradient(dy, w);
+  WeightProducts(op, x, dy, dw).run(&input, dx);
   return true;
 }
 

@@ -1,4 +1,4 @@
-"""Gradients of 1 x 1 convolutions, framework/graph/convolution_gradients.cpp and framework/kernels/cpu/input_products.h: as one node they are what they are alone."""
+"""Gradients of 1 x 1 convolutions, framework/graph/convolution_gradients.cpp and framework/kernels/cpu/line_products.h: as one node they are what they are alone."""
 
 import pytest
 import weir
