@@ -24,6 +24,7 @@ class Convolutions {
   }
   Graph bits() {
     for (size_t i = 0; i < g_.nodes.size(); i++) take_bits(int(i));
+    put_in();
     return rebuilt(made_, keep_);
   }
   Graph between() {
@@ -89,19 +90,21 @@ class Convolutions {
     f.in.insert(f.in.end(), n.in.begin() + 1, n.in.end());
     f.out.insert(f.out.begin(), {n.in[0], bits_of(n.in[0].meta, conv)});
     if (!gains(f)) return;
-    if (whole) {
-      made_.nodes[norm] = as_op("batch_norm_statistics", m);
-      made_.nodes[norm].in = {m.in[0], m.in[3], m.in[4]};
-      made_.nodes[norm].out.erase(made_.nodes[norm].out.begin());
-    } else {
-      keep_[norm] = false;
-    }
+    if (whole) made_.nodes[norm] = statistics_alone(m);
+    else keep_[norm] = false;
     made_.nodes[conv] = std::move(f);
   }
   // Is it a batch norm of training, whose normalisation gives the same bits from the statistics that it saves?
   static bool sums_itself(const Node& n) {
     if (!is(n, "batch_norm_relu") || !attribute<bool>(n, "training")) return false;
     return std::all_of(n.in.begin() + 3, n.in.begin() + 5, [](const Use& u) { return u.value < 0 || u.meta.strides == Dims{1}; });
+  }
+  // Its two halves.
+  static Node statistics_alone(const Node& norm) {
+    Node n = as_op("batch_norm_statistics", norm);
+    n.in = {norm.in[0], norm.in[3], norm.in[4]};
+    n.out.erase(n.out.begin());
+    return n;
   }
   static Node applied(const Node& norm) {
     Node n = as_op("batch_norm_apply", norm);
@@ -122,19 +125,36 @@ class Convolutions {
     return u;
   }
 
-  // The gradient reads bits in the place of what came out of ReLU.
+  // The gradient reads bits in the place of what came out of ReLU, where that is more than a cache holds.
   void take_bits(int sums) {
+    constexpr int64_t kMuch = 1 << 20;  // numbers
     const Node& n = g_.nodes[sums];
-    if (!is(n, "convolution_sum_relu_batch_norm_sums") && !is(n, "convolution_sum_relu_batch_norm_backward")) return;
-    const Use& y = n.in[3];
+    const bool convolves = is(n, "convolution_sum_relu_batch_norm_sums") || is(n, "convolution_sum_relu_batch_norm_backward");
+    if (!convolves && !is(n, "batch_norm_sum_relu_backward")) return;
+    const size_t k = convolves ? 3 : 2;
+    const Use& y = n.in[k];
     const int maker = y.value < 0 || y.meta.dtype == DType::uint8 ? -1 : g_.values[y.value].node;
     if (maker < 0 || !same_place(y, g_.nodes[maker].out[0]) || !makes_temporary(g_, y, count_)) return;
     Node& m = made_.nodes[maker];
+    if (sums_itself(m) && y.meta.sizes.product() >= kMuch) {
+      before_.push_back({maker, statistics_alone(m)});
+      m = applied(m);
+    }
     if (is_relu(m)) {
       m = as_op("batch_norm_apply_positive", m);
       m.out.push_back(bits_of(y.meta, maker));
     }
-    if (is(m, "batch_norm_apply_positive") || is(m, "batch_norm_convolution_statistics")) made_.nodes[sums].in[3] = m.out[1];
+    if (is(m, "batch_norm_apply_positive") || is(m, "batch_norm_convolution_statistics")) made_.nodes[sums].in[k] = m.out[1];
+  }
+  // Puts the nodes of before_ where they belong.
+  void put_in() {
+    std::sort(before_.begin(), before_.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [at, node] : before_) {
+      made_.nodes.insert(made_.nodes.begin() + at, std::move(node));
+      keep_.insert(keep_.begin() + at, true);
+    }
+    for (size_t i = 0; i < made_.nodes.size(); i++)
+      for (const Use& u : made_.nodes[i].out) made_.values[u.value].node = int(i);
   }
 
   // A gradient that goes into a sum, of which a batch norm's is taken, is made where that sums it.
@@ -179,6 +199,7 @@ class Convolutions {
   const Grouping order_;
   std::vector<int> count_;
   Graph made_;
+  std::vector<std::pair<int, Node>> before_;  // new nodes, and in front of which ones
   std::vector<char> keep_;
 };
 

@@ -64,7 +64,7 @@ Graph with_channels_last(const Graph& g);
 /// Constant weights are read in the layout that their kernels work in, made now. If `tails`, the batch norm of constants, the addition and the
 /// ReLU behind a convolution join its pass over memory, which rounds where they end only.
 Graph with_weights_packed(const Graph& g, bool tails = true);
-/// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu and its backward, tails of with_weights_packed), and of casts and scalings
+/// Which fusions may be made: of what is added to an output and of the ReLU behind it (all of batch norm's, tails of with_weights_packed), and of casts and scalings
 /// with their neighbours (with_pointwise_fused, with_row_blocks). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;

@@ -12,11 +12,6 @@ void check_kernel(const char* op, const Tensor& w, const Tensor& x) {
   check(x.ndim() > 2 && w.ndim() == x.ndim() && std::all_of(w.sizes().begin() + 2, w.sizes().end(), [](int64_t k) { return k == 1; }), op,
         ": expected pictures and a kernel of single places, got ", x.sizes(), " and ", w.sizes());
 }
-template <class Op> Op plain(int axes) {
-  Op op;
-  op.stride = op.dilation = Dims(axes, 1), op.padding = Dims(axes, 0), op.groups = 1;
-  return op;
-}
 
 }  // namespace
 
@@ -36,7 +31,7 @@ std::array<Meta, 5> BatchNormConvolutionStatistics::infer(Inputs in) const {
 
 std::array<Meta, 3> ConvolutionBatchNormStatistics::infer(Inputs in) const {
   check_kernel("convolution_batch_norm_statistics", in[1], in[0]);
-  const Meta y = plain<Convolution>(in[0].ndim() - 2).infer(std::array{in[0], in[1], Tensor()});
+  const Meta y = plain_convolution<Convolution>(in[0].ndim() - 2).infer(std::array{in[0], in[1], Tensor()});
   BatchNormStatistics statistics;
   statistics.momentum = momentum, statistics.eps = eps;
   const auto [mean, invstd] = statistics.infer(std::array{symbolic(y), in[2], in[3]});
@@ -50,14 +45,12 @@ std::array<Meta, 4> ConvolutionSumReluBatchNormBackward::infer(Inputs in) const 
   Dims seen = x.sizes();
   seen[1] = w.sizes()[0];
   check(dy.sizes() == seen && w.sizes()[1] == x.sizes()[1], name, ": expected a gradient of sizes ", seen, " and a kernel for ", x.sizes()[1], " channels, got ", dy.sizes(), " and ", w.sizes());
-  ConvolutionInput input = plain<ConvolutionInput>(x.ndim() - 2);
+  ConvolutionInput input = plain_convolution<ConvolutionInput>(x.ndim() - 2);
   input.input_size = x.sizes();
   const Tensor sum = symbolic(input.infer(std::array{dy, w, Tensor()}));
-  const bool has_bits = y.dtype() == DType::uint8;
-  check(!has_bits || y.sizes() == Dims{(x.numel() + 7) / 8}, name, ": expected bits of ", (x.numel() + 7) / 8, " bytes, got ", y.sizes());
   BatchNormSumReluBackward whole;
   whole.training = training, whole.eps = eps, whole.step = step;
-  return whole.infer(std::array{sum, in[2], has_bits ? sum : y, x, in[5], in[6], in[7]});
+  return whole.infer(std::array{sum, in[2], y, x, in[5], in[6], in[7]});
 }
 
 std::array<Meta, 4> ConvolutionSumReluBatchNormSums::infer(Inputs in) const {
@@ -73,7 +66,7 @@ std::array<Meta, 2> BatchNormConvolutionGradients::infer(Inputs in) const {
   check(y.sizes() == dy.sizes() && y.dtype() == dy.dtype(), "batch_norm_convolution_gradients: expected two tensors of one dtype and shape, got ", dy.sizes(), " and ", y.sizes());
   check(c.dtype() == DType::float64 && c.is_contiguous() && c.sizes() == Dims{3, w.sizes()[0]}, "batch_norm_convolution_gradients: expected float64 coefficients of sizes ", Dims{3, w.sizes()[0]}, ", got ",
         name_of(c.dtype()), " of ", c.sizes());
-  return plain<ConvolutionGradients>(x.ndim() - 2).infer(std::array{x, dy, w});
+  return plain_convolution<ConvolutionGradients>(x.ndim() - 2).infer(std::array{x, dy, w});
 }
 
 static const BatchNormConvolutionOps::Registration ops;

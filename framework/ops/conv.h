@@ -228,6 +228,13 @@ struct ConvTranspose3d : Op {
   Tensor compose(Inputs in) const;
 };
 
+/// The op of stride 1, without padding, dilation and groups, over so many axes.
+template <class Op> Op plain_convolution(int axes) {
+  Op op;
+  op.stride = op.dilation = Dims(axes, 1), op.padding = Dims(axes, 0), op.groups = 1;
+  return op;
+}
+
 using ConvOps = OpList<Convolution, ConvolutionPacked, ConvolutionInput, ConvolutionWeight, ConvolutionGradients, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
                        Conv2dStr, ConvTranspose2d, Conv3d, Conv3dStr, ConvTranspose3d>;
 

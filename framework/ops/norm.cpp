@@ -164,7 +164,12 @@ std::array<Meta, 4> BatchNormSumReluBackward::infer(Inputs in) const {
     check(step[i] > 0, "batch_norm_sum_relu_backward: expected steps above 0, got ", step);
     stepped[i + 2] = (stepped[i + 2] + step[i] - 1) / step[i];
   }
+  const int64_t bytes = (in[0].numel() + 7) / 8;
   for (int i : {1, 2}) {
+    if (i == 2 && in[i].dtype() == DType::uint8) {
+      check(in[i].sizes() == Dims{bytes}, "batch_norm_sum_relu_backward: expected bits of ", bytes, " bytes, got ", in[i].sizes());
+      continue;
+    }
     const Dims& sizes = i == 1 ? stepped : in[0].sizes();
     check(in[i].sizes() == sizes && in[i].dtype() == in[0].dtype(), "batch_norm_sum_relu_backward: expected tensors of one dtype and shape, or of steps in it, got ", in[i].sizes(), " beside ", in[0].sizes());
   }

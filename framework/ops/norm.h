@@ -103,8 +103,8 @@ struct BatchNormSumReluBackward : Op {
       "batch_norm_sum_relu_backward(grad_output: Tensor, other: Tensor, output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float, step: list[int]) -> (grad_sum: Tensor, grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc =
       "grad_output + other where output is not 0, rounded after each step, and what batch_norm_backward makes of that. With a `step` for each axis X other has those "
-      "places alone that are multiples of it, and is 0 between them.";
-  static constexpr Notation notation = "ncX, ncY, ncX, ncX, c, c, c -> ncX, ncX, c, c";
+      "places alone that are multiples of it, and is 0 between them. Output may be the bits of batch_norm_apply_positive, in the order of grad_sum's memory.";
+  static constexpr Notation notation = "ncX, ncY, Z, ncX, c, c, c -> ncX, ncX, c, c";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};

@@ -18,11 +18,6 @@ bool gains(const Tensor& from, const Tensor& w, const Tensor& to) {
   return w.numel() <= kMatrix && std::max(from.numel(), to.numel()) >= kPictures && LineProducts::suit(from, w, to);
 }
 
-template <class Op> Op plain(int axes) {
-  Op op;
-  op.stride = op.dilation = Dims(axes, 1), op.padding = Dims(axes, 0), op.groups = 1;
-  return op;
-}
 // Runs the kernel of another op.
 template <class Op> void run(const Op& op, Inputs in, Outputs out) { kernel_slots<Op>[int(DeviceType::cpu)](&op, in, out); }
 
@@ -108,7 +103,7 @@ void convolution_batch_norm_statistics(const ConvolutionBatchNormStatistics& op,
     const ItselfMade made{{}, product, y.sizes()[1], leaves_caches(y)};
     return keep(statistics_of<BFloat16, float>(y, op.eps, made), y, op.momentum, in.subspan(2), out.subspan(1));
   }
-  run(plain<Convolution>(x.ndim() - 2), std::array{x, w, Tensor()}, out.first(1));
+  run(plain_convolution<Convolution>(x.ndim() - 2), std::array{x, w, Tensor()}, out.first(1));
   BatchNormStatistics statistics;
   statistics.momentum = op.momentum, statistics.eps = op.eps;
   run(statistics, std::array{y, in[2], in[3]}, out.subspan(1));
@@ -141,7 +136,7 @@ void sum_with_gradient(Inputs in, bool training, double eps, const Dims& step, c
     return sum_relu_backward(parts, training, eps, step, made, out, &product, coefficients);
   }
   parts[0] = empty(made.meta());
-  ConvolutionInput input = plain<ConvolutionInput>(dy.ndim() - 2);
+  ConvolutionInput input = plain_convolution<ConvolutionInput>(dy.ndim() - 2);
   input.input_size = made.sizes();
   run(input, std::array{dy, w, Tensor()}, Outputs(parts, 1));
   sum_relu_backward(parts, training, eps, step, made, out, nullptr, coefficients);
@@ -159,14 +154,14 @@ bool is_one_pass(const Tensor& x, const Tensor& dy, const Tensor& w, const Tenso
   return suits_tiles(x, dy, dw) && LineProducts::suit(dy, w, dx) && WeightProducts::in_one_pass(x.sizes()[1], dy.sizes()[1]);
 }
 void batch_norm_convolution_gradients(const BatchNormConvolutionGradients&, Inputs in, Outputs out) {
-  if (in[1].numel() == 0) return run(plain<ConvolutionGradients>(in[0].ndim() - 2), std::array{in[0], in[1], in[4]}, out);
+  if (in[1].numel() == 0) return run(plain_convolution<ConvolutionGradients>(in[0].ndim() - 2), std::array{in[0], in[1], in[4]}, out);
   const Tensor &x = in[0], dy = in_layout(in[1], only_channels_last(in[1])), y = dense_as(in[2], dy.strides()), &w = in[4];
   const ChannelPlanes p(dy);
   const Coefficients c(in[3]);
   if (is_one_pass(x, dy, w, out[0], out[1])) {
     return with_input_gradient<BFloat16, float>(p, c, All(), [&](auto f) {
       const LineProducts product = LineProducts::of_gradient(dy, w);
-      WeightProducts(plain<ConvolutionWeight>(2), x, dy, out[1]).run(&product, out[0], [&](int64_t first, int64_t count, BFloat16* to) {
+      WeightProducts(plain_convolution<ConvolutionWeight>(2), x, dy, out[1]).run(&product, out[0], [&](int64_t first, int64_t count, BFloat16* to) {
         const int64_t L = p.line(), n = count * p.channels;
         const BFloat16 *from = y.data<BFloat16>() + first * p.channels, *g = dy.data<BFloat16>() + first * p.channels;
         for (int64_t i = 0; i < n; i += L)
@@ -178,7 +173,7 @@ void batch_norm_convolution_gradients(const BatchNormConvolutionGradients&, Inpu
   by_count(dy.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     with_input_gradient<T, A>(p, c, All(), [&](auto f) { channel_map<T, A>(p, y.data<T>(), dy.data<T>(), dy_there.data<T>(), f); });
   });
-  run(plain<ConvolutionGradients>(x.ndim() - 2), std::array{x, dy_there, w}, out);
+  run(plain_convolution<ConvolutionGradients>(x.ndim() - 2), std::array{x, dy_there, w}, out);
 }
 
 }  // namespace

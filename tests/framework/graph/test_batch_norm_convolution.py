@@ -98,8 +98,7 @@ def test_statistics_are_those_of_the_convolution(size, dtype, layout, threads):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("step", [[], [2, 2], [1, 3]], ids=str)
-@pytest.mark.parametrize("by_bits", [False, True])
+@pytest.mark.parametrize("step, by_bits", [([], False), ([2, 2], True), ([1, 3], False)], ids=str)
 def test_gradients_are_those_of_its_parts(size, dtype, layout, step, by_bits):
     n, channels, outputs, places = size
     x, other, (w, _, mean, invstd), kernel = parts(*size, dtype=dtype, layout=layout)
@@ -117,6 +116,7 @@ def test_gradients_are_those_of_its_parts(size, dtype, layout, step, by_bits):
     through_relu = bits_of(weir.empty_strided(dz.shape, dz.stride(), dtype=dtype).copy_(y)) if by_bits else y
     given = dy, kernel, other, through_relu, x, mean, invstd, w
     assert_same(hidden["convolution_sum_relu_batch_norm_backward"](*given, True, 1e-5, step), [dz, dx, dw, db])
+    assert_same(hidden["batch_norm_sum_relu_backward"](gradient, other, through_relu, x, mean, invstd, w, True, 1e-5, step), [dz, dx, dw, db])
     sums, coefficients, *rest = hidden["convolution_sum_relu_batch_norm_sums"](*given, 1e-5, step)
     assert_same([sums, *rest], [dz, dw, db])
     assert_same(hidden["batch_norm_convolution_gradients"](inner, sums, x, coefficients, before), through)
@@ -212,6 +212,27 @@ def test_bottlenecks_train_as_in_eager_mode(stride):
     assert_same(got, expected)
     assert made.count("batch_norm_convolution_statistics") >= 4 and made.count("convolution_sum_relu_batch_norm_sums") == 2
     assert made.count("batch_norm_convolution_gradients") == 2
+
+
+def two_branches(x, w, b, mean, var, dy):
+    """Twice a batch norm, what is added to it, and ReLU, as blocks follow each other."""
+    x, w, b = (t.clone().requires_grad_() for t in (x, w, b))
+    y = F.relu(F.batch_norm(x, mean, var, w, b, True) + x)
+    z = F.relu(F.batch_norm(y, mean, var, w, b, True) + y)
+    return weir.autograd.grad((z.sin(), z.abs()), (x, w, b), (dy, dy))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16])
+@pytest.mark.parametrize("size", [(8, 32, 64, 65), (2, 32, 9, 9)], ids=str)
+def test_the_gradient_of_a_large_relu_reads_bits(size, dtype, layout):
+    def make():
+        weir.manual_seed(0)
+        x, dy = (laid(weir.randn(size), dtype, layout) for _ in range(2))
+        return x, weir.randn(32), weir.randn(32), weir.zeros(32), weir.ones(32), dy
+    made = ops(planned(two_branches, make))
+    assert made.count("batch_norm_sum_relu_backward") == 2
+    assert made.count("batch_norm_apply_positive") == made.count("batch_norm_statistics") == (2 if size[0] == 8 else 0)
 
 
 @needs_tiles
