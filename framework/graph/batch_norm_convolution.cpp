@@ -33,10 +33,10 @@ class Convolutions {
   }
 
  private:
-  // Of one stride and group, by a kernel of single places, without bias; -1 if what makes `u` is none, or somebody changes it.
+  // Of one stride and group, by a kernel of single places, without bias; -1 if what makes `u` is none, or no longer one, or somebody changes it.
   int convolution(const Use& u, std::string_view name) const {
     const int conv = u.value < 0 ? -1 : g_.values[u.value].node;
-    if (conv < 0 || !keep_[conv] || !is(g_.nodes[conv], name)) return -1;
+    if (conv < 0 || !keep_[conv] || !is(made_.nodes[conv], name)) return -1;
     const Node& n = g_.nodes[conv];
     const Dims& w = n.in[1].meta.sizes;
     bool fits = same_place(n.out[0], u) && makes_temporary(g_, u, count_) && n.in[2].value < 0 && attribute<int64_t>(n, "groups") == 1;

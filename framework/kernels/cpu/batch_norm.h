@@ -238,9 +238,8 @@ template <class M> struct MadeBy {
   }
 };
 
-// The sum of two gradients where the result `y` of a ReLU is not 0, or where bits say so (positive_bits.h), in the order of its memory. In pictures that lie channels last the second may have every `rows`-th row's every
-// `columns`-th place only.
-// A `product` makes the first a block at a time, of pictures that lie so.
+// The sum of two gradients where the result `y` of a ReLU is not 0, or where bits of it say so (positive_bits.h), in the order of its memory. In pictures
+// that lie channels last the second may have every `rows`-th row's every `columns`-th place only, and a `product` may make the first, a block at a time.
 struct SumThroughRelu {
   Tensor first, second, y, bits;
   Dims sizes;
@@ -248,7 +247,9 @@ struct SumThroughRelu {
   const LineProducts* product = nullptr;
   template <class T, class A> class Of {
    public:
-    explicit Of(const SumThroughRelu& s) : s_(s), first_(s.product ? nullptr : s.first.data<T>()), second_(s.second.data<T>()), y_(s.bits ? nullptr : s.y.data<T>()), bits_(s.bits ? s.bits.data<uint8_t>() : nullptr), channels_(s.second.sizes()[1]) {}
+    explicit Of(const SumThroughRelu& s)
+        : s_(s), first_(s.product ? nullptr : s.first.data<T>()), second_(s.second.data<T>()), y_(s.bits ? nullptr : s.y.data<T>()),
+          bits_(s.bits ? s.bits.data<uint8_t>() : nullptr), channels_(s.second.sizes()[1]) {}
     void block(int64_t at, int64_t count) {
       if constexpr (std::is_same_v<T, BFloat16>) {
         if (!s_.product) return;
@@ -396,7 +397,8 @@ void gradient(Inputs in, bool training, double eps, bool relu, Outputs out, cons
 inline void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) { gradient(in, op.training, op.eps, false, out); }
 inline void batch_norm_relu_backward(const BatchNormReluBackward& op, Inputs in, Outputs out) { gradient(in, true, op.eps, true, out); }
 // Batch norm's gradients of a sum that comes through ReLU. in: the sum's first part, unless a product makes it, and its second one, which may have gaps of
-// `step`; the ReLU's result, or bits of it in the order of `made`; and what batch_norm_backward takes behind dy. The sum goes to `made`, and to `out` what `gradient` gives.
+// `step`; the ReLU's result, or bits of it in the order of `made`; and what batch_norm_backward takes behind dy. The sum goes to `made`, and to `out` what
+// `gradient` gives.
 inline void sum_relu_backward(Inputs in, bool training, double eps, const Dims& step, const Tensor& made, Outputs out, const LineProducts* product = nullptr,
                               const Tensor* coefficients = nullptr) {
   if (made.numel() == 0) return gradient(in.subspan(2), training, eps, false, out, Stored(), coefficients);

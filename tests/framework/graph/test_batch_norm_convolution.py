@@ -259,6 +259,15 @@ def test_a_batch_norm_sums_what_is_convolved():
 
 
 @needs_tiles
+def test_one_of_two_batch_norms_sums_what_both_read():
+    def f(x, kernel, w, b, mean, var):
+        y = F.conv2d(x, kernel)
+        return F.relu(F.batch_norm(y, mean, var, w, b, True)), F.relu(F.batch_norm(y, None, None, b, w, True))
+    made = ops(planned(f, given))
+    assert made.count("convolution_batch_norm_statistics") == 1 and "convolution" not in made
+
+
+@needs_tiles
 @pytest.mark.parametrize("kept", ["shown", "written", "statistics read", "gaps", "bias", "stride"])
 def test_what_else_happens_keeps_them_apart(kept):
     def f(x, kernel, w, b, mean, var):
