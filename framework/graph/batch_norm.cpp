@@ -1,3 +1,7 @@
+#include "framework/graph/batch_norm.h"
+
+#include <algorithm>
+
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 
@@ -85,12 +89,6 @@ class BatchNorms {
       if (k < 3 && order_.replaced_at(m.in[k].value) <= norm) return false;
     }
     return true;
-  }
-  static Node statistics_alone(const Node& norm) {
-    Node n = as_op("batch_norm_statistics", norm);
-    n.in = {norm.in[0], norm.in[3], norm.in[4]};
-    n.out.erase(n.out.begin());
-    return n;
   }
 
   // The gradient of ReLU joins that of the batch norm in front of it, whose result is computed again to see where it is positive.
@@ -209,8 +207,7 @@ class BatchNorms {
   // bits again, unless others that it read have gaps: then it rounds otherwise.
   static bool is_of(const Node& backward, const Node& norm, const Use& y) {
     if (!is(norm, "batch_norm_relu") || !attribute<bool>(norm, "training") || norm.in[5].value >= 0) return false;
-    for (size_t k : {3, 4})
-      if (norm.in[k].value >= 0 && !(norm.in[k].meta.strides == Dims{1})) return false;
+    if (!rounds_alike_again(norm)) return false;
     return same(y, norm.out[0]) && is_of(backward, norm);
   }
   static bool is_of(const Node& backward, const Node& norm) {
@@ -227,6 +224,26 @@ class BatchNorms {
 };
 
 }  // namespace
+
+bool rounds_alike_again(const Node& norm) {
+  return std::all_of(norm.in.begin() + 3, norm.in.begin() + 5, [](const Use& u) { return u.value < 0 || u.meta.strides == Dims{1}; });
+}
+Node statistics_alone(const Node& norm) {
+  Node n = as_op("batch_norm_statistics", norm);
+  n.in = {norm.in[0], norm.in[3], norm.in[4]};
+  n.out.erase(n.out.begin());
+  return n;
+}
+Node applied_again(const Node& norm) {
+  constexpr size_t kInputs = 10;  // with what is added, which batch_norm_forward has not
+  Node n = as_op("batch_norm_apply", norm);
+  n.in = {norm.in[0], norm.in[1], norm.in[2], norm.out[1], norm.out[2]};
+  n.in.insert(n.in.end(), norm.in.begin() + 5, norm.in.end());
+  n.in.resize(kInputs);
+  n.out = {norm.out[0]}, n.hidden = 0;
+  set_attribute(n, "relu", is(norm, "batch_norm_relu"));
+  return n;
+}
 
 Graph with_batch_norm_relu(const Graph& g) { return BatchNorms(g).forward(); }
 Graph with_batch_norm_relu_backward(const Graph& g) { return BatchNorms(g).backward(); }

@@ -1,4 +1,5 @@
 // Between a convolution of single places and batch norm's sums over what it makes nothing needs to go through memory.
+#include "framework/graph/batch_norm.h"
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 #include "framework/op/joining.h"
@@ -68,7 +69,7 @@ class Convolutions {
     f.out.insert(f.out.begin(), g_.nodes[conv].out[0]);
     if (!gains(f)) return;
     if (alone) keep_[norm] = false;
-    else made_.nodes[norm] = applied(n);
+    else made_.nodes[norm] = applied_again(n);
     made_.nodes[conv] = std::move(f);
   }
 
@@ -84,7 +85,7 @@ class Convolutions {
     const std::vector<int>& readers = order_.readers(value);
     if (std::any_of(readers.begin(), readers.end(), [&](int i) { return i < conv; })) return;
     Node f = as_op("batch_norm_convolution_statistics", n);
-    f.in = whole ? applied(m).in : m.in;
+    f.in = whole ? applied_again(m).in : m.in;
     for (const Use& u : f.in)
       if (u.value >= 0 && order_.replaced_at(u.value) <= conv) return;
     f.in.insert(f.in.end(), n.in.begin() + 1, n.in.end());
@@ -96,23 +97,7 @@ class Convolutions {
   }
   // Is it a batch norm of training, whose normalisation gives the same bits from the statistics that it saves?
   static bool sums_itself(const Node& n) {
-    if (!is(n, "batch_norm_relu") || !attribute<bool>(n, "training")) return false;
-    return std::all_of(n.in.begin() + 3, n.in.begin() + 5, [](const Use& u) { return u.value < 0 || u.meta.strides == Dims{1}; });
-  }
-  // Its two halves.
-  static Node statistics_alone(const Node& norm) {
-    Node n = as_op("batch_norm_statistics", norm);
-    n.in = {norm.in[0], norm.in[3], norm.in[4]};
-    n.out.erase(n.out.begin());
-    return n;
-  }
-  static Node applied(const Node& norm) {
-    Node n = as_op("batch_norm_apply", norm);
-    n.in = {norm.in[0], norm.in[1], norm.in[2], norm.out[1], norm.out[2]};
-    n.in.insert(n.in.end(), norm.in.begin() + 5, norm.in.end());
-    n.out = {norm.out[0]}, n.hidden = 0;
-    set_attribute(n, "relu", true);
-    return n;
+    return is(n, "batch_norm_relu") && attribute<bool>(n, "training") && rounds_alike_again(n);
   }
   static bool is_relu(const Node& n) { return is(n, "batch_norm_apply") && attribute<bool>(n, "relu"); }
   // A new value for the bits of what looks so, of which `node` is the maker.
@@ -138,7 +123,7 @@ class Convolutions {
     Node& m = made_.nodes[maker];
     if (sums_itself(m) && y.meta.sizes.product() >= kMuch) {
       before_.push_back({maker, statistics_alone(m)});
-      m = applied(m);
+      m = applied_again(m);
     }
     if (is_relu(m)) {
       m = as_op("batch_norm_apply_positive", m);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "framework/graph/batch_norm.h"
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 #include "framework/op/fused.h"
@@ -118,20 +119,9 @@ class Recomputation {
 
   // The node that makes the same result without changing anything else: batch norm from its saved statistics. False where there is none.
   bool again(const Node& n, Node* to) const {
-    bool relu = is(n, "batch_norm_relu");
-    if (!relu && !is(n, "batch_norm_forward")) return false;
-    for (int k : {3, 4})  // else the normalisation rounds otherwise
-      if (n.in[size_t(k)].value >= 0 && !(n.in[size_t(k)].meta.strides == Dims{1})) return false;
-    if (n.out[1].meta.sizes.product() == 0) return false;
-    if (!to) return true;
-    *to = as_op("batch_norm_apply", n);
-    to->hidden = 0;
-    set_attribute(*to, "relu", relu);
-    to->in = {n.in[0], n.in[1], n.in[2], n.out[1], n.out[2]};
-    constexpr size_t kOther = 5;  // uses say what is added
-    if (relu) to->in.insert(to->in.end(), n.in.begin() + 5, n.in.end());
-    else to->in.resize(to->in.size() + kOther);
-    to->out = {n.out[0]};
+    if (!is(n, "batch_norm_relu") && !is(n, "batch_norm_forward")) return false;
+    if (!rounds_alike_again(n) || n.out[1].meta.sizes.product() == 0) return false;
+    if (to) *to = applied_again(n);
     return true;
   }
 

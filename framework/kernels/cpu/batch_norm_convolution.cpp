@@ -28,6 +28,14 @@ void bring(const BFloat16* from, const BFloat16* end, int64_t i, int64_t n) {
   for (int64_t k = lines * i / n; k < lines * (i + 1) / n; k++) __builtin_prefetch(from + k * kCacheLine, 0, 2);
 }
 
+// `places` of channels_last memory from `first` on, as channel_map makes them, at `to`.
+template <class F> void map_places(const ChannelPlanes& p, const BFloat16* x, const BFloat16* beside, int64_t first, int64_t places, BFloat16* to, const F& f) {
+  const int64_t L = p.line(), n = places * p.channels;
+  x += first * p.channels, beside = beside ? beside + first * p.channels : nullptr;
+  for (int64_t i = 0; i < n; i += L)
+    map_line<BFloat16, float>(x + i, beside ? beside + i : nullptr, to + i, std::min(L, n - i), [](int64_t j, int count) { return BesideEachOther{j, count}; }, f);
+}
+
 // x, made by a product a block at a time where it is summed. Lines behind those that are multiplied come nearer in the meantime.
 struct ItselfMade : Itself {
   const LineProducts& product;
@@ -63,11 +71,10 @@ template <class F> struct BothMade : ItselfMade {
   bool lines_past_caches;
   Scratch<BFloat16> lines = {};
   const BFloat16* block(const BFloat16* x, int64_t at, int64_t count) {
-    const int64_t first = at / channels * p.channels, places = count / channels, n = places * p.channels, L = p.line();
+    const int64_t first = at / channels * p.channels, places = count / channels, n = places * p.channels;
     const int64_t room = tile_panels(places) * kTileLines * p.channels, next = std::min(first + n, p.outer * p.channels), behind = std::min(next + n, p.outer * p.channels);
     if (int64_t(lines.size()) < room) lines = Scratch<BFloat16>(size_t(room));
-    for (int64_t i = 0; i < n; i += L)
-      map_line<BFloat16, float>(y + first + i, beside ? beside + first + i : nullptr, &lines[size_t(i)], std::min(L, n - i), [](int64_t j, int many) { return BesideEachOther{j, many}; }, f);
+    map_places(p, y, beside, at / channels, places, lines.data(), f);
     write_bits(lines.data(), n, bits + first / 8);
     if (lines_past_caches) stream(lines.data(), to + first, size_t(n) * sizeof(BFloat16));
     else std::copy_n(lines.data(), n, to + first);
@@ -162,10 +169,7 @@ void batch_norm_convolution_gradients(const BatchNormConvolutionGradients&, Inpu
     return with_input_gradient<BFloat16, float>(p, c, All(), [&](auto f) {
       const LineProducts product = LineProducts::of_gradient(dy, w);
       WeightProducts(plain_convolution<ConvolutionWeight>(2), x, dy, out[1]).run(&product, out[0], [&](int64_t first, int64_t count, BFloat16* to) {
-        const int64_t L = p.line(), n = count * p.channels;
-        const BFloat16 *from = y.data<BFloat16>() + first * p.channels, *g = dy.data<BFloat16>() + first * p.channels;
-        for (int64_t i = 0; i < n; i += L)
-          map_line<BFloat16, float>(from + i, g + i, to + i, std::min(L, n - i), [](int64_t j, int count) { return BesideEachOther{j, count}; }, f);
+        map_places(p, y.data<BFloat16>(), dy.data<BFloat16>(), first, count, to, f);
       });
     });
   }
