@@ -10,6 +10,7 @@ using FusedLoop = void (*)(const void* op, void* out, const void* const* in, uin
 
 struct FusedStep {
   FusedLoop loop = nullptr;  // null: only a conversion
+  const void* stages = nullptr;  // of the kernel library's own: the same for numbers that stay in registers
   const OpType* type = nullptr;
   DType tile;                // what the loop computes in
   std::vector<std::byte> op;

@@ -6,7 +6,7 @@
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
-#include "framework/kernels/cpu/past_caches.h"
+#include "framework/kernels/cpu/stages.h"
 #include "framework/ops/arithmetic.h"
 
 namespace weir {
@@ -73,33 +73,29 @@ Sources sources(Inputs in, const Tensor& shape) {
   return r;
 }
 
+bool has(const std::vector<int>& all, int one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+bool has_stages(DType t) { return t == DType::float32 || t == DType::bfloat16 || t == DType::float16; }
 bool is_half(DType t) { return t == DType::bfloat16 || t == DType::float16; }
 
 // Tiles keep half types as floats of their values: what is stored once is widened for nobody.
 DType kept_dtype(const FusedOperand& x) { return x.slot >= 0 && is_half(x.dtype) ? DType::float32 : x.dtype; }
 
-// Each float becomes the nearest bfloat16, as BFloat16(float) does it.
-void round_to_bfloat16(float* x, int64_t n) {
-  using F = Vec<float>;
-  using I = Vec<int32_t>;
-  auto rounded = [](F v) {
-    const I u((I::V)v.v), odd((u >> I(16)) & I(1)), r((u + I(0x7fff) + odd) & I(int32_t(0xffff0000)));
-    return where(v == v, F((F::V)r.v), F((F::V)I(0x7fc00000).v));
-  };
+template <class T> void round_to(float* x, int64_t n) {
   int64_t i = 0;
-  for (; i + F::size <= n; i += F::size) rounded(F::load(x + i)).store(x + i);
-  for (; i < n; i++) x[i] = float(BFloat16(x[i]));
+  for (; i + Vec<float>::size <= n; i += Vec<float>::size) rounded_to<T>(Vec<float>::load(x + i)).store(x + i);
+  for (; i < n; i++) x[i] = float(T(x[i]));
 }
 
 // Elements of the whole: from where on, and in which row and column that is.
 struct At { int64_t i, row, column; };
 
 // Where an element lies: `item` bytes for each one before it, `row_item` for each row, `column_item` for each in its row. A number or what a
-// tile holds lies at base.
+// tile holds lies at base. From there elements follow each other at `step`, 0 for a number.
 struct Memory {
   std::byte* base = nullptr;
-  int64_t item = 0, row_item = 0, column_item = 0;
-  std::byte* at(At a) const { return base + a.i * item + a.row * row_item + a.column * column_item; }
+  int64_t item = 0, row_item = 0, column_item = 0, step = 0;
+  std::byte* at(At a, int64_t ahead = 0) const { return base + a.i * item + a.row * row_item + a.column * column_item + ahead * step; }
   std::byte* at(int64_t i) const { return base + i * item; }
 };
 
@@ -119,12 +115,26 @@ struct Call {
   Memory out;
 };
 
+// Steps that run one after the other: as stages, or, where these are none, a single one by its loop.
+struct Part {
+  struct Moving { size_t stage; Memory memory; };  // what lies elsewhere for each tile
+  size_t first, end;
+  bool staged;
+  std::vector<Stage> stages;
+  std::vector<Moving> moving;
+};
+
 // One thread's tiles: of what the steps hand on, of inputs in other layouts, of operands in the type of a loop, and of large results.
 class Tiles {
  public:
   Tiles(const FusedProgram& p, const Sources& from, Outputs out)
       : p_(p), in_(from.inputs), row_(from.row), tile_(from.tile()), shares_tiles_(from.shares_tiles()), where_(p.operands.size()) {
     for (const FusedOperand& x : p.operands) item_ = std::max(item_, size_of(x.dtype));
+    for (size_t k = 0; k < p.steps.size(); k++) {
+      const bool staged = runs_in_stages(p.steps[k]);
+      if (k == 0 || !staged || !runs_in_stages(p.steps[k - 1])) parts_.push_back({k, k, staged});
+      parts_.back().end = k + 1;
+    }
     size_t others = 0, numbers = 0;
     for (const Source& s : in_) others += needs_tile(s);
     for (const FusedStep& s : p.steps) numbers += s.in.size();
@@ -138,24 +148,32 @@ class Tiles {
       const FusedOperand& x = p.operands[o];
       const int64_t item = int64_t(size_of(x.dtype));
       if (x.output >= 0) {
-        where_[o] = {out[x.output].raw(), item};
+        where_[o] = {out[x.output].raw(), item, 0, 0, item};
         if (out[0].numel() * item < kStreamed) continue;
-        streams_.push_back({where_[o], tile_more(), writer_of(int(o))});
-        where_[o] = {streams_.back().tile, 0};
+        const size_t writer = writer_of(int(o));
+        if (parts_[writer].staged && can_stream(int(o))) {
+          streamed_.push_back(int(o));
+        } else {
+          streams_.push_back({where_[o], tile_more(), writer});
+          where_[o] = in_tile(streams_.back().tile, item);
+        }
       } else if (x.input < 0) {
-        where_[o] = {tile(x.slot), 0};
+        where_[o] = in_tile(tile(x.slot), int64_t(size_of(kept_dtype(x))));
       } else if (gathered[x.input]) {
-        where_[o] = {gathered[x.input], 0};
+        where_[o] = in_tile(gathered[x.input], item);
       } else if (needs_tile(in_[x.input])) {
-        where_[o] = {gathered[x.input] = tile_more(), 0};
+        where_[o] = in_tile(gathered[x.input] = tile_more(), item);
         lay_out_rows(in_[x.input], size_t(item), where_[o].base);
       } else {
         where_[o] = memory_of(in_[x.input], item);
-        if (where_[o].item && out[0].numel() * item >= kFetched) fetched_.push_back(where_[o]);
+        if (where_[o].item && out[0].numel() * item >= kFetched) far_.push_back(int(o));
       }
     }
     next = memory_->data + (p.num_slots + kMaxOperands + others + out.size()) * tile_bytes();
     for (const FusedStep& s : p.steps) calls_.push_back(prepared(s, &next));
+    fetched_ = far_;
+    for (Part& part : parts_)
+      if (part.staged) add_stages(part);
   }
 
   /// Memory is kept busy while the formulas work: each step brings a share of the next tile and takes away one of the last.
@@ -166,17 +184,17 @@ class Tiles {
       n = std::min({tile_, end - b, row_ && !shares_tiles_ ? row_ - at.column : kTile});
       for (auto [gather, tile] : gathers_) gather->run(b, b + n, tile);
       for (const Spread& s : spreads_) spread(s.from + size_t(at.row) * s.item, s.item, n / row_, row_, s.tile);
-      for (size_t k = 0; k < calls_.size(); k++) {
+      for (size_t k = 0; k < parts_.size(); k++) {
         fetch(b + n, end, k);
-        for (const Stream& s : streams_)
+        for (const Streamed& s : streams_)
           if (b > begin && k < s.writer) s.share(b - last, last, k, s.writer);
-        run(calls_[k], at, n);
+        run(parts_[k], at, n);
       }
-      for (const Stream& s : streams_)
+      for (const Streamed& s : streams_)
         if (s.writer == 0 || b + n == end) s.share(b, n, 0, 1);
       last = n;
     }
-    if (!streams_.empty()) streamed();
+    if (!streams_.empty() || !streamed_.empty()) streamed();
   }
 
  private:
@@ -185,10 +203,11 @@ class Tiles {
     switch (s.kind) {
       case Source::number: return {base};
       case Source::per_row: return {base, 0, item};
-      case Source::in_each_row: return {base, 0, 0, item};
-      default: return {base, item};
+      case Source::in_each_row: return {base, 0, 0, item, item};
+      default: return {base, item, 0, 0, item};
     }
   }
+  static Memory in_tile(std::byte* tile, int64_t item) { return {tile, 0, 0, 0, item}; }
 
   bool is_row(const Source& s) const { return s.kind == Source::per_row || s.kind == Source::in_each_row; }
   bool needs_tile(const Source& s) const { return s.kind == Source::other || (shares_tiles_ && is_row(s)); }
@@ -213,10 +232,10 @@ class Tiles {
     for (size_t k = 0; k < step.in.size(); k++) {
       if (step.in[k] < 0) continue;
       const FusedOperand& x = p_.operands[step.in[k]];
-      const bool number = x.input >= 0 && in_[x.input].kind == Source::number;
+      const bool number = is_number(x);
       Call::In& in = c.in[k];
       in.from = where_[step.in[k]];
-      if (number || (x.input >= 0 && in_[x.input].kind == Source::per_row && !shares_tiles_)) c.fixed |= 1u << k;
+      if (is_fixed(x)) c.fixed |= 1u << k;
       if (kept_dtype(x) == made && step.loop) continue;
       in.cast = converter(kept_dtype(x), made);
       in.to = tile(p_.num_slots + int(k));
@@ -227,49 +246,128 @@ class Tiles {
     return c;
   }
 
+  bool is_number(const FusedOperand& x) const { return x.input >= 0 && in_[x.input].kind == Source::number; }
+  // One number for each tile?
+  bool is_fixed(const FusedOperand& x) const { return is_number(x) || (x.input >= 0 && in_[x.input].kind == Source::per_row && !shares_tiles_); }
+
+  bool runs_in_stages(const FusedStep& s) const {
+    if ((s.loop && !s.stages) || s.in.size() > 2 || !has_stages(p_.operands[s.out].dtype)) return false;
+    size_t fixed = 0;
+    for (int o : s.in) {
+      if (o < 0) return false;
+      const FusedOperand& x = p_.operands[o];
+      fixed += is_fixed(x);
+      if (!is_number(x) && (is_fixed(x) ? x.dtype != DType::float32 : !has_stages(x.dtype))) return false;
+    }
+    return fixed < s.in.size();
+  }
+
+  // The part whose step writes the operand.
   size_t writer_of(int operand) const {
-    return std::find_if(p_.steps.begin(), p_.steps.end(), [&](const FusedStep& s) { return s.out == operand; }) - p_.steps.begin();
+    return std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) {
+             return std::any_of(&p_.steps[part.first], p_.steps.data() + part.end, [&](const FusedStep& s) { return s.out == operand; });
+           }) - parts_.begin();
+  }
+  // Does a step read the operand, from number `first` on?
+  bool is_read(int operand, size_t first = 0) const {
+    return std::any_of(p_.steps.begin() + first, p_.steps.end(), [&](const FusedStep& s) { return has(s.in, operand); });
+  }
+  bool can_stream(int output) const {
+    const int64_t item = where_[output].item;
+    const bool aligned = reinterpret_cast<uintptr_t>(where_[output].base) % kVecBytes == 0 && row_ * item % kVecBytes == 0;
+    return p_.operands[output].dtype == DType::float32 && aligned && !is_read(output);
+  }
+
+  void add_stages(Part& part) {
+    auto add = [&](StageCall call, const void* op = nullptr, const Memory* memory = nullptr) {
+      if (memory) part.moving.push_back({part.stages.size(), *memory});
+      part.stages.push_back({call, op});
+    };
+    int held = -1;  // the operand that x is
+    for (size_t k = part.first; k < part.end; k++) {
+      const FusedStep& s = p_.steps[k];
+      const uint32_t fixed = calls_[k].fixed;
+      const int first = s.in[0], second = s.in.size() > 1 ? s.in[1] : -1;
+      const Taken taken = second < 0        ? Taken::x
+                          : fixed           ? fixed == 1 ? Taken::number_x : Taken::x_number
+                          : first == second ? Taken::x_x
+                          : second == held  ? Taken::y_x
+                                            : Taken::x_y;
+      const bool turned = taken == Taken::number_x || taken == Taken::y_x;
+      const int x = turned ? second : first, y = turned ? first : second;
+      if (x != held) add(load<Into::x>(x), nullptr, &where_[x]);
+      if (taken == Taken::x_y || taken == Taken::y_x) add(load<Into::y>(y), nullptr, &where_[y]);
+      if (s.loop) add((*static_cast<const FormulaStages*>(s.stages))[int(taken)], s.op.data(), fixed ? &calls_[k].in[turned ? 0 : 1].from : nullptr);
+      held = s.out;
+      const FusedOperand& out = p_.operands[s.out];
+      if (is_half(out.dtype) && is_read(s.out)) add(out.dtype == DType::bfloat16 ? stage<RoundTo<BFloat16>> : stage<RoundTo<Half>>);
+      // The next step of the part finds it in x.
+      if (out.output >= 0 || is_read(s.out, k + 1 < part.end ? k + 2 : k + 1)) add(store(s.out), nullptr, &where_[s.out]);
+    }
+    add(last_stage);
+  }
+  template <Into into> StageCall load(int operand) {
+    if (has(far_, operand)) {
+      std::erase(fetched_, operand);
+      return load<into, true>(kept_dtype(p_.operands[operand]));
+    }
+    return load<into, false>(kept_dtype(p_.operands[operand]));
+  }
+  template <Into into, bool from_afar> static StageCall load(DType t) {
+    if (t == DType::float32) return stage<Load<float, into, from_afar>>;
+    return t == DType::bfloat16 ? stage<Load<BFloat16, into, from_afar>> : stage<Load<Half, into, from_afar>>;
+  }
+  StageCall store(int operand) const {
+    if (has(streamed_, operand)) return stage<Stream>;
+    const DType t = kept_dtype(p_.operands[operand]);
+    if (t == DType::float32) return stage<Store<float>>;
+    return t == DType::bfloat16 ? stage<Store<BFloat16>> : stage<Store<Half>>;
   }
 
   // Share `k` of the next tile's lines.
   void fetch(int64_t begin, int64_t end, size_t k) const {
     const int64_t n = std::min(kTile, end - begin);
-    for (const Memory& m : fetched_) {
+    for (int o : fetched_) {
+      const Memory& m = where_[o];
       const size_t lines = n > 0 ? size_t(n * m.item) / kLine : 0;
-      for (size_t l = lines * k / calls_.size(); l < lines * (k + 1) / calls_.size(); l++) __builtin_prefetch(m.at(begin) + l * kLine);
+      for (size_t l = lines * k / parts_.size(); l < lines * (k + 1) / parts_.size(); l++) __builtin_prefetch(m.at(begin) + l * kLine);
     }
   }
 
-  static void run(const Call& c, At at, int64_t n) {
-    std::byte* out = c.out.at(at);
+  void run(Part& part, At at, int64_t n) const {
+    int64_t done = 0;
+    if (part.staged) {
+      for (const Part::Moving& m : part.moving) part.stages[m.stage].at = m.memory.at(at);
+      done = run_stages(part.stages.data(), n);
+    }
+    if (done == n) return;
+    for (size_t k = part.first; k < part.end; k++) run(calls_[k], at, done, n - done);
+  }
+
+  // n elements, of which the first is `ahead` of that at `at`.
+  static void run(const Call& c, At at, int64_t ahead, int64_t n) {
+    std::byte* out = c.out.at(at, ahead);
     if (!c.step->loop) {
-      c.in[0].cast(c.in[0].from.at(at), c.fixed ? 0 : 1, out, 1, n);
+      c.in[0].cast(c.in[0].from.at(at, ahead), c.fixed ? 0 : 1, out, 1, n);
     } else {
       const void* in[kMaxOperands];
       for (size_t k = 0; k < c.step->in.size(); k++) {
-        in[k] = c.in[k].from.at(at);
+        in[k] = c.in[k].from.at(at, ahead);
         if (c.in[k].cast) c.in[k].cast(in[k], 1, c.in[k].to, 1, c.fixed >> k & 1 ? 1 : n), in[k] = c.in[k].to;
       }
       c.step->loop(c.step->op.data(), c.result ? c.result : out, in, c.fixed, n);
       if (c.narrow) c.narrow(c.result, 1, out, 1, n);
     }
-    if (c.rounds_to == DType::bfloat16) round_to_bfloat16(reinterpret_cast<float*>(out), n);
-    else if (c.rounds_to == DType::float16) round_to_half(reinterpret_cast<float*>(out), n);
-  }
-
-  static void round_to_half(float* x, int64_t n) {
-    static const Converter there = converter(DType::float32, DType::float16), back = converter(DType::float16, DType::float32);
-    Half half[kTile];
-    there(x, 1, half, 1, n);
-    back(half, 1, x, 1, n);
+    if (c.rounds_to == DType::bfloat16) round_to<BFloat16>(reinterpret_cast<float*>(out), n);
+    else if (c.rounds_to == DType::float16) round_to<Half>(reinterpret_cast<float*>(out), n);
   }
 
   struct Gather { const InOrder* from; std::byte* tile; };
   struct Spread { const std::byte* from; size_t item; std::byte* tile; };
-  struct Stream {
+  struct Streamed {
     Memory to;
     std::byte* tile;
-    size_t writer;  // the step that fills the tile
+    size_t writer;  // the part that fills the tile
     // Share k of `count` of the n elements from `begin` on.
     void share(int64_t begin, int64_t n, size_t k, size_t count) const {
       auto part = [&](size_t i) { return n * to.item * i / count / kVecBytes * kVecBytes; };
@@ -284,11 +382,13 @@ class Tiles {
   size_t item_ = sizeof(float);
   StorageRef memory_;
   std::vector<Memory> where_;  // by operand
-  std::vector<Memory> fetched_;
+  std::vector<int> far_, fetched_;  // inputs that no cache has; those of them that no stage asks for ahead of time
   std::vector<Gather> gathers_;
   std::vector<Spread> spreads_;
-  std::vector<Stream> streams_;
+  std::vector<Streamed> streams_;  // large results that go past the caches from tiles
+  std::vector<int> streamed_;      // and those that do from registers
   std::vector<Call> calls_;
+  std::vector<Part> parts_;
 };
 
 void fused(const Fused& op, Inputs in, Outputs out) {
@@ -306,6 +406,7 @@ bool find_loop(const OpType& type, const void* op, Inputs in, DType out, FusedSt
   const bool root = type.kernels == kernel_slots<Pow> && static_cast<const Pow*>(op)->root;
   const Loops& loops = root ? root_loops() : known->second.loops;
   step->loop = wide ? loops.f64 : loops.f32;
+  step->stages = wide ? nullptr : loops.f32_stages;
   step->tile = wide ? DType::float64 : DType::float32;
   return step->loop != nullptr;
 }

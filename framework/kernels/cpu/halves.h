@@ -91,5 +91,17 @@ inline Vec<float> widened(const Half* p) {
 }
 #endif
 
+/// The nearest numbers that T has, as floats.
+template <class T> Vec<float> rounded_to(Vec<float> x) {
+  if constexpr (std::is_same_v<T, BFloat16>) return Vec<float>((Vec<float>::V)(narrowed(x) << 16));
+#if defined(__AVX512F__)
+  else return Vec<float>((Vec<float>::V)_mm512_cvtph_ps(_mm512_cvtps_ph((__m512)x.v, _MM_FROUND_TO_NEAREST_INT)));
+#elif defined(__F16C__)
+  else return Vec<float>((Vec<float>::V)_mm256_cvtph_ps(_mm256_cvtps_ph((__m256)x.v, _MM_FROUND_TO_NEAREST_INT)));
+#else
+  else return per_lane(x, [](float v) { return float(T(v)); });
+#endif
+}
+
 }  // namespace WEIR_ISA
 }  // namespace weir

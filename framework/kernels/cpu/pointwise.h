@@ -170,6 +170,25 @@ template <class Op, class T> void loop(const void* op, void* out, const void* co
   run_parts<arity<Op>()>(parts, op, out, in, fixed, n);
 }
 
+/// A formula as a stage, with what it takes.
+template <class Op, Taken taken> struct Formula {
+  static void run(const Stage& s, int64_t, Vec<float>* x, Vec<float>* y) {
+    const Op& op = *static_cast<const Op*>(s.op);
+    constexpr bool has_number = taken == Taken::x_number || taken == Taken::number_x;
+    const Vec<float> number(has_number ? *reinterpret_cast<const float*>(s.at) : 0.0f);
+#pragma GCC unroll 4
+    for (int v = 0; v < kBlockVectors; v++) {
+      const Vec<float> other = has_number ? number : taken == Taken::x_x ? x[v] : y[v];
+      const bool turned = taken == Taken::number_x || taken == Taken::y_x;
+      const Vec<float> in[2] = {turned ? other : x[v], turned ? x[v] : other};
+      x[v] = evaluate(op, in);
+    }
+  }
+};
+template <class Op> constexpr FormulaStages kFormulaStages = {nullptr, stage<Formula<Op, Taken::x_number>>, stage<Formula<Op, Taken::number_x>>,
+    stage<Formula<Op, Taken::x_x>>, stage<Formula<Op, Taken::x_y>>, stage<Formula<Op, Taken::y_x>>};
+template <class Op> requires (arity<Op>() == 1) constexpr FormulaStages kFormulaStages<Op> = {stage<Formula<Op, Taken::x>>};
+
 // As LineLoop, with `fixed` perhaps known when compiled.
 template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, const T* const* in_data, Fixed fixed, int64_t n, int64_t lines, const int64_t* apart) {
   constexpr int k = arity<Op>(), w = Vec<T>::size;
@@ -300,6 +319,7 @@ template <class Op> Loops real_loops(Loops l = {}) {
   l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (kBrief<Op>) {
     l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
+    if constexpr (arity<Op>() <= 2) l.f32_stages = &kFormulaStages<Op>;
     l.bf16 = lines_of_halves<Op, BFloat16>;
 #ifdef __F16C__
     l.f16 = lines_of_halves<Op, Half>;

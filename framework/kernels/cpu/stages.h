@@ -1,0 +1,93 @@
+// Element-wise steps of floats whose numbers stay in registers.
+//
+// A stage takes a block of numbers, does its part and calls the stage behind it; as all of it is in arguments, that call is a jump. A step that goes
+// through a tile in the first-level cache instead reads and writes each number, and takes three times as long. Skia's raster pipeline is built so.
+#pragma once
+#include "framework/kernels/cpu/halves.h"
+#include "framework/kernels/cpu/past_caches.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+constexpr int kBlockVectors = 4;
+constexpr int64_t kBlock = kBlockVectors * Vec<float>::size;
+
+struct Stage;
+using FloatLanes = Vec<float>::V;
+/// For the block that begins at element i: x is what has been computed, y another operand where a stage has loaded one.
+using StageCall = void (*)(const Stage*, int64_t i, FloatLanes x0, FloatLanes x1, FloatLanes x2, FloatLanes x3, FloatLanes y0, FloatLanes y1,
+                           FloatLanes y2, FloatLanes y3);
+
+struct Stage {
+  StageCall call;
+  const void* op = nullptr;  // of a formula
+  std::byte* at = nullptr;   // element 0 of what the stage loads or stores; a formula's number
+};
+
+/// The stage of a part, which is `static void run(const Stage&, int64_t i, Vec<float>* x, Vec<float>* y)` for kBlockVectors of each.
+template <class Part>
+void stage(const Stage* s, int64_t i, FloatLanes x0, FloatLanes x1, FloatLanes x2, FloatLanes x3, FloatLanes y0, FloatLanes y1, FloatLanes y2, FloatLanes y3) {
+  Vec<float> x[kBlockVectors] = {x0, x1, x2, x3}, y[kBlockVectors] = {y0, y1, y2, y3};
+  Part::run(*s, i, x, y);
+  return s[1].call(s + 1, i, x[0].v, x[1].v, x[2].v, x[3].v, y[0].v, y[1].v, y[2].v, y[3].v);
+}
+inline void last_stage(const Stage*, int64_t, FloatLanes, FloatLanes, FloatLanes, FloatLanes, FloatLanes, FloatLanes, FloatLanes, FloatLanes) {}
+
+/// Runs them, of which the last is last_stage, over as many whole blocks as n elements have; returns where the rest begins.
+inline int64_t run_stages(const Stage* first, int64_t n) {
+  const FloatLanes none{};
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) first->call(first, i, none, none, none, none, none, none, none, none);
+  return i;
+}
+
+// What a formula takes: x, a number that is the same for all elements, or y as well, in the order of its arguments.
+enum class Taken { x, x_number, number_x, x_x, x_y, y_x, count };
+using FormulaStages = StageCall[int(Taken::count)];
+
+enum class Into { x, y };
+/// Memory that is not in the caches is asked for this many bytes before it is read.
+constexpr int64_t kStageAhead = 4096;
+
+template <class T, Into into, bool from_afar> struct Load {
+  static void run(const Stage& s, int64_t i, Vec<float>* x, Vec<float>* y) {
+    const T* from = reinterpret_cast<const T*>(s.at) + i;
+    constexpr int64_t kBytes = kBlock * int64_t(sizeof(T)), kLine = 64;
+    if constexpr (from_afar)
+      for (int64_t b = 0; b < kBytes; b += kLine) __builtin_prefetch(reinterpret_cast<const std::byte*>(from) + kStageAhead + b);
+    for (int v = 0; v < kBlockVectors; v++) {
+      Vec<float>& to = into == Into::x ? x[v] : y[v];
+      if constexpr (std::is_same_v<T, float>) to = Vec<float>::load(from + v * Vec<float>::size);
+      else to = widened(from + v * Vec<float>::size);
+    }
+  }
+};
+
+template <class T> struct Store {
+  static void run(const Stage& s, int64_t i, Vec<float>* x, Vec<float>*) {
+    T* to = reinterpret_cast<T*>(s.at) + i;
+    constexpr int w = Vec<float>::size;
+    for (int v = 0; v < kBlockVectors; v += 2) {
+      if constexpr (std::is_same_v<T, float>) x[v].store(to + v * w), x[v + 1].store(to + (v + 1) * w);
+      else if constexpr (requires { narrow(x[v], x[v + 1], to); }) narrow(x[v], x[v + 1], to + v * w);
+      else for (int l = 0; l < 2 * w; l++) to[v * w + l] = T(x[v + l / w].v[l % w]);
+    }
+  }
+};
+
+/// Past the caches, into memory aligned for it.
+struct Stream {
+  static void run(const Stage& s, int64_t i, Vec<float>* x, Vec<float>*) {
+    for (int v = 0; v < kBlockVectors; v++) stream(x[v], reinterpret_cast<float*>(s.at) + i + v * Vec<float>::size);
+  }
+};
+
+/// To the numbers that T has.
+template <class T> struct RoundTo {
+  static void run(const Stage&, int64_t, Vec<float>* x, Vec<float>*) {
+    for (int v = 0; v < kBlockVectors; v++) x[v] = rounded_to<T>(x[v]);
+  }
+};
+
+}  // namespace WEIR_ISA
+}  // namespace weir
