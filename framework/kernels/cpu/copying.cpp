@@ -5,6 +5,7 @@
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/moves.h"
+#include "framework/kernels/cpu/past_caches.h"
 #include "framework/kernels/cpu/space.h"
 #include "framework/kernels/cpu/transpose.h"
 
@@ -250,7 +251,15 @@ void run_copy(const Tensor& src, const Tensor& dst) {
               to.strides[in - 1], rows);
       });
     });
+  const bool streams = s.n == 1 && from.strides[in] == 1 && to.strides[in] == 1 && inner * to_item >= kStepStreamed && from.data != to.data;
   parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
+    if (streams && from.dtype == to.dtype) return stream_all(from.data + b * from_item, to.data + b * to_item, size_t((e - b) * to_item));
+    if (streams)
+      return stream_pieces(to.data + b * to_item, e - b, to_item, [&](int64_t i, int64_t n, std::byte* piece) {
+        const std::byte* at = from.data + (b + i) * from_item;
+        fetch_behind(at, size_t(n * from_item));
+        run(at, 1, piece, 1, n);
+      });
     for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
       run(from.data + offset[1] * from_item, from.strides[in], to.data + offset[0] * to_item, to.strides[in], n);
     });

@@ -362,14 +362,24 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     }
   }
   if (simple) {
-    size_t item = size_of(stored);
-    return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
+    const int64_t item = int64_t(size_of(stored));
+    const bool in_place = std::any_of(data, data + in.size(), [&](const void* from) { return from == out.raw(); });
+    const bool streams = out.numel() * item >= kStepStreamed && !in_place;
+    auto run = [&](int64_t begin, int64_t n, void* to) {
       const void* at[kMaxOperands] = {};
-      for (size_t k = 0; k < in.size(); k++)
-        at[k] = data[k] && !(fixed >> k & 1) ? static_cast<const std::byte*>(data[k]) + b * item : data[k];
+      for (size_t k = 0; k < in.size(); k++) {
+        const bool moves = data[k] && !(fixed >> k & 1);
+        at[k] = moves ? static_cast<const std::byte*>(data[k]) + begin * item : data[k];
+        if (moves && streams) fetch_behind(at[k], size_t(n * item));
+      }
       constexpr int64_t kOneLine[kMaxOperands] = {};
-      if (halves) halves(op, out.raw() + b * item, at, fixed, e - b, 1, kOneLine);
-      else loop(op, out.raw() + b * item, at, fixed, e - b);
+      if (halves) halves(op, to, at, fixed, n, 1, kOneLine);
+      else loop(op, to, at, fixed, n);
+    };
+    return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
+      std::byte* to = out.raw() + b * item;
+      if (streams) stream_pieces(to, e - b, item, [&](int64_t i, int64_t n, std::byte* piece) { run(b + i, n, piece); });
+      else run(b, e - b, to);
     });
   }
   auto across = [&](const Tensor& t) { return t && (lies_across(t, out) || lies_in_short_runs(t, out)); };

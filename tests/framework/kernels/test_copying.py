@@ -103,3 +103,11 @@ def test_dot(n, dtype):
     x, y = (torch.randint(-4, 5, (n,)).to(dtype) for _ in range(2))  # small integers: the order of the sum leaves no trace
     x, y = (x[: n // 8], y[: n // 8]) if dtype is torch.bfloat16 else (x, y)
     assert weir.dot(*(weir.from_numpy(t.double().numpy()).to(getattr(weir, str(dtype)[6:])) for t in (x, y))).item() == torch.dot(x, y).item()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_large_copies_go_past_the_caches(dtype):
+    x = weir.arange((1 << 25) + 21).remainder(1 << 15).int()
+    copy = x.to(getattr(weir, dtype))
+    assert weir.equal(copy[:500], x[:500].to(copy.dtype)) and weir.equal(copy[-500:], x[-500:].to(copy.dtype))
+    assert weir.equal(copy.clone(), copy) and int((copy != x).sum()) == 0

@@ -150,3 +150,18 @@ def test_quotients_of_long_whole_numbers():
     assert x.div(y, rounding_mode="trunc").tolist() == [f + (f < 0 and r != 0) for f, r in zip(floors, rests)]
     assert x.fmod(y).tolist() == [r - q * (r != 0 and (p < 0) != (q < 0)) for p, q, r in zip(a, b, rests)]
     assert [(x[:4] // n).tolist() for n in (-1, 3)] == [[p // n for p in a[:4]] for n in (-1, 3)]
+
+
+@pytest.mark.parametrize("dtype, n", [("float32", (1 << 24) + 37), ("bfloat16", (1 << 25) + 5), ("int8", (1 << 26) + 3), ("complex128", (1 << 22) + 1)])
+def test_results_past_the_caches(dtype, n):
+    """framework/kernels/cpu/past_caches.h: results of 64 MiB are what their parts are; a result in place of an operand is not written past the caches."""
+    x = weir.arange(n).remainder(97).to(getattr(weir, dtype))
+    y = x.flip(0)
+    added = x + y
+    assert weir.equal(added[: n // 2], x[: n // 2] + y[: n // 2]) and weir.equal(added[n // 2 :], x[n // 2 :] + y[n // 2 :])
+    assert weir.equal((x * 3)[-100:], x[-100:] * 3)
+    out = weir.empty(n + 1, dtype=x.dtype)[1:]  # begins where no register does
+    weir.sub(x, y, out=out)
+    assert weir.equal(out[-100:], x[-100:] - y[-100:]) and weir.equal(out[:100], x[:100] - y[:100])
+    x.add_(y)
+    assert weir.equal(x, added)
