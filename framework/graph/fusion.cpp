@@ -1,5 +1,6 @@
 // Groups element-wise nodes of one shape into fused nodes.
 #include <algorithm>
+#include <map>
 
 #include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
@@ -140,18 +141,20 @@ class Fusion {
     for (size_t k = 0; k < p.steps.size(); k++)
       for (int o : p.steps[k].in)
         if (o >= 0) last[o] = int(k);
-    std::vector<int> free;
+    std::map<size_t, std::vector<int>> free;  // by size of their elements
+    auto tiles_for = [&](const FusedOperand& x) -> std::vector<int>& { return free[size_of(kept_in_tile(x.dtype))]; };
     auto release = [&](int k) {
       for (size_t o = 0; o < p.operands.size(); o++)
-        if (last[o] == k && p.operands[o].slot >= 0) free.push_back(p.operands[o].slot), last[o] = -2;
+        if (last[o] == k && p.operands[o].slot >= 0) tiles_for(p.operands[o]).push_back(p.operands[o].slot), last[o] = -2;
     };
     for (size_t k = 0; k < p.steps.size(); k++) {
       if (p.steps[k].loop) release(int(k));
       FusedOperand& out = p.operands[p.steps[k].out];
       if (out.output < 0) {
-        if (free.empty()) free.push_back(p.num_slots++);
-        out.slot = free.back();
-        free.pop_back();
+        std::vector<int>& tiles = tiles_for(out);
+        if (tiles.empty()) tiles.push_back(p.num_slots++);
+        out.slot = tiles.back();
+        tiles.pop_back();
       }
       release(int(k));
     }

@@ -21,8 +21,11 @@ struct FusedStep {
 struct FusedOperand {
   DType dtype;
   int input = -1, output = -1;  // of the node; neither: it lives in a tile
-  int slot = -1;                // which tile
+  int slot = -1;                // which tile; of elements of one size only, since steps may go block by block
 };
+
+/// What a tile holds of them: half types lie there as floats of their values, so that what is stored once is widened for nobody.
+inline DType kept_in_tile(DType t) { return t == DType::bfloat16 || t == DType::float16 ? DType::float32 : t; }
 
 struct FusedProgram {
   std::vector<FusedStep> steps;

@@ -75,11 +75,10 @@ Sources sources(Inputs in, const Tensor& shape) {
 
 bool has(const std::vector<int>& all, int one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-bool has_stages(DType t) { return t == DType::float32 || t == DType::bfloat16 || t == DType::float16; }
+bool has_stages(DType t) { return t == DType::float32 || t == DType::bfloat16 || t == DType::float16 || t == DType::boolean; }
 bool is_half(DType t) { return t == DType::bfloat16 || t == DType::float16; }
 
-// Tiles keep half types as floats of their values: what is stored once is widened for nobody.
-DType kept_dtype(const FusedOperand& x) { return x.slot >= 0 && is_half(x.dtype) ? DType::float32 : x.dtype; }
+DType kept_dtype(const FusedOperand& x) { return x.slot >= 0 ? kept_in_tile(x.dtype) : x.dtype; }
 
 template <class T> void round_to(float* x, int64_t n) {
   int64_t i = 0;
@@ -251,15 +250,23 @@ class Tiles {
   bool is_fixed(const FusedOperand& x) const { return is_number(x) || (x.input >= 0 && in_[x.input].kind == Source::per_row && !shares_tiles_); }
 
   bool runs_in_stages(const FusedStep& s) const {
-    if ((s.loop && !s.stages) || s.in.size() > 2 || !has_stages(p_.operands[s.out].dtype)) return false;
-    size_t fixed = 0;
+    const DType out = p_.operands[s.out].dtype;
+    if (!has_stages(out) || (s.loop ? !s.stages : out == DType::boolean)) return false;
+    size_t fixed = 0, thirds = 0;
     for (int o : s.in) {
       if (o < 0) return false;
       const FusedOperand& x = p_.operands[o];
-      fixed += is_fixed(x);
+      fixed += is_fixed(x), thirds += may_be_third(x);
       if (!is_number(x) && (is_fixed(x) ? x.dtype != DType::float32 : !has_stages(x.dtype))) return false;
     }
-    return fixed < s.in.size();
+    if (s.in.size() < 3) return fixed < s.in.size();
+    // Of two that can come from memory one is not what the step before has left in registers.
+    const bool differ = s.in[0] != s.in[1] && s.in[0] != s.in[2] && s.in[1] != s.in[2];
+    return s.in.size() == 3 && fixed < 2 && thirds >= 2 && differ;
+  }
+  bool may_be_third(const FusedOperand& x) const { return is_fixed(x) || kept_dtype(x) == DType::float32 || x.dtype == DType::boolean; }
+  Third kind_of_third(const FusedOperand& x) const {
+    return is_fixed(x) ? Third::number : kept_dtype(x) == DType::float32 ? Third::floats : Third::truths;
   }
 
   // The part whose step writes the operand.
@@ -278,6 +285,25 @@ class Tiles {
     return p_.operands[output].dtype == DType::float32 && aligned && !is_read(output);
   }
 
+  // How a step takes its operands: two in registers, the one in x perhaps left there by the step before, and input `from_memory` of the step.
+  struct Form { int x, y, from_memory, stage; };
+  static Form form_of(const FusedStep& s, uint32_t fixed, int held) {
+    const int a = s.in[0], b = s.in.size() > 1 ? s.in[1] : -1;
+    if (b < 0) return {a, -1, -1, int(Taken::x)};
+    if (fixed) return fixed == 1 ? Form{b, -1, 0, int(Taken::number_x)} : Form{a, -1, 1, int(Taken::x_number)};
+    if (a == b) return {a, -1, -1, int(Taken::x_x)};
+    return b == held ? Form{b, a, -1, int(Taken::y_x)} : Form{a, b, -1, int(Taken::x_y)};
+  }
+  Form form_of_three(const FusedStep& s, int held) const {
+    int third = 0;  // a number if there is one
+    auto serves = [&](int k) { return s.in[k] != held && may_be_third(p_.operands[s.in[k]]); };
+    for (int k = 3; k-- > 0;)
+      if (serves(k) && (!serves(third) || is_fixed(p_.operands[s.in[k]]))) third = k;
+    const int a = s.in[third == 0], b = s.in[third == 2 ? 1 : 2];
+    const bool turned = b == held;
+    return {turned ? b : a, turned ? a : b, third, stage_of_three(third, turned, kind_of_third(p_.operands[s.in[third]]))};
+  }
+
   void add_stages(Part& part) {
     auto add = [&](StageCall call, const void* op = nullptr, const Memory* memory = nullptr) {
       if (memory) part.moving.push_back({part.stages.size(), *memory});
@@ -286,18 +312,11 @@ class Tiles {
     int held = -1;  // the operand that x is
     for (size_t k = part.first; k < part.end; k++) {
       const FusedStep& s = p_.steps[k];
-      const uint32_t fixed = calls_[k].fixed;
-      const int first = s.in[0], second = s.in.size() > 1 ? s.in[1] : -1;
-      const Taken taken = second < 0        ? Taken::x
-                          : fixed           ? fixed == 1 ? Taken::number_x : Taken::x_number
-                          : first == second ? Taken::x_x
-                          : second == held  ? Taken::y_x
-                                            : Taken::x_y;
-      const bool turned = taken == Taken::number_x || taken == Taken::y_x;
-      const int x = turned ? second : first, y = turned ? first : second;
-      if (x != held) add(load<Into::x>(x), nullptr, &where_[x]);
-      if (taken == Taken::x_y || taken == Taken::y_x) add(load<Into::y>(y), nullptr, &where_[y]);
-      if (s.loop) add((*static_cast<const FormulaStages*>(s.stages))[int(taken)], s.op.data(), fixed ? &calls_[k].in[turned ? 0 : 1].from : nullptr);
+      const Form form = s.in.size() == 3 ? form_of_three(s, held) : form_of(s, calls_[k].fixed, held);
+      if (form.x != held) add(load<Into::x>(form.x), nullptr, &where_[form.x]);
+      if (form.y >= 0) add(load<Into::y>(form.y), nullptr, &where_[form.y]);
+      const Memory* memory = form.from_memory < 0 ? nullptr : &calls_[k].in[form.from_memory].from;
+      if (s.loop) add((*static_cast<const FormulaStages*>(s.stages))[form.stage], s.op.data(), memory);
       held = s.out;
       const FusedOperand& out = p_.operands[s.out];
       if (is_half(out.dtype) && is_read(s.out)) add(out.dtype == DType::bfloat16 ? stage<RoundTo<BFloat16>> : stage<RoundTo<Half>>);
@@ -315,12 +334,14 @@ class Tiles {
   }
   template <Into into, bool from_afar> static StageCall load(DType t) {
     if (t == DType::float32) return stage<Load<float, into, from_afar>>;
+    if (t == DType::boolean) return stage<Load<bool, into, from_afar>>;
     return t == DType::bfloat16 ? stage<Load<BFloat16, into, from_afar>> : stage<Load<Half, into, from_afar>>;
   }
   StageCall store(int operand) const {
     if (has(streamed_, operand)) return stage<Stream>;
     const DType t = kept_dtype(p_.operands[operand]);
     if (t == DType::float32) return stage<Store<float>>;
+    if (t == DType::boolean) return stage<Store<bool>>;
     return t == DType::bfloat16 ? stage<Store<BFloat16>> : stage<Store<Half>>;
   }
 

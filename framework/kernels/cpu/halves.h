@@ -82,14 +82,17 @@ inline void narrow(Vec<float> x, Half* p) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)x.v, _MM_FROUND_TO_NEAREST_INT));
 #endif
 }
-inline void narrow(Vec<float> low, Vec<float> high, Half* p) { narrow(low, p), narrow(high, p + Vec<float>::size); }
 #else
 inline Vec<float> widened(const Half* p) {
   Vec<float> x;
   for (int i = 0; i < Vec<float>::size; i++) x.v[i] = float(p[i]);
   return x;
 }
+inline void narrow(Vec<float> x, Half* p) {
+  for (int i = 0; i < Vec<float>::size; i++) p[i] = Half(x.v[i]);
+}
 #endif
+inline void narrow(Vec<float> low, Vec<float> high, Half* p) { narrow(low, p), narrow(high, p + Vec<float>::size); }
 
 /// The nearest numbers that T has, as floats.
 template <class T> Vec<float> rounded_to(Vec<float> x) {

@@ -31,7 +31,7 @@ struct Loops {
   Loop i32 = nullptr, i16 = nullptr, i8 = nullptr, u8 = nullptr;
   LineLoop bf16 = nullptr, f16 = nullptr;  // compute in float; what is fixed is a float of each line too
   LineLoop f32_lines = nullptr, f64_lines = nullptr;  // of short formulas, where a call for each line would take as long as the line
-  const FormulaStages* f32_stages = nullptr;          // of short formulas too
+  const FormulaStages* f32_stages = nullptr;          // of short formulas too, and of common ones
 };
 
 /// The element-wise ops by their kernel slots, for those who run several at once. `computes` says what the op computes in.

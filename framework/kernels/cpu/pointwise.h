@@ -78,6 +78,9 @@ using ChainOps = OpList<Erf, Gelu>;
 /// Where a formula is so short that what is around it would take as long: tiles, a call for each line, the loop itself.
 template <class Op> constexpr bool kBrief = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{});
 
+/// Longer formulas that are common between short ones.
+using StagedOps = OpList<Exp, Log, Log1p, Tanh, Sigmoid, Silu, Erf, Gelu>;
+
 /// How many vectors a turn of the loop takes.
 template <class Op> constexpr int kTurn = kBrief<Op> ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
 
@@ -188,6 +191,29 @@ template <class Op, Taken taken> struct Formula {
 template <class Op> constexpr FormulaStages kFormulaStages = {nullptr, stage<Formula<Op, Taken::x_number>>, stage<Formula<Op, Taken::number_x>>,
     stage<Formula<Op, Taken::x_x>>, stage<Formula<Op, Taken::x_y>>, stage<Formula<Op, Taken::y_x>>};
 template <class Op> requires (arity<Op>() == 1) constexpr FormulaStages kFormulaStages<Op> = {stage<Formula<Op, Taken::x>>};
+
+template <class Op, int third, bool turned, Third kind> struct FormulaOfThree {
+  static void run(const Stage& s, int64_t i, Vec<float>* x, Vec<float>* y) {
+    const Op& op = *static_cast<const Op*>(s.op);
+    constexpr int one = third == 0, other = third == 2 ? 1 : 2;
+#pragma GCC unroll 4
+    for (int v = 0; v < kBlockVectors; v++) {
+      const int64_t at = i + v * Vec<float>::size;
+      Vec<float> in[3];
+      if constexpr (kind == Third::floats) in[third] = Vec<float>::load(reinterpret_cast<const float*>(s.at) + at);
+      else if constexpr (kind == Third::truths) in[third] = widened(reinterpret_cast<const bool*>(s.at) + at);
+      else in[third] = Vec<float>(*reinterpret_cast<const float*>(s.at));
+      in[one] = turned ? y[v] : x[v], in[other] = turned ? x[v] : y[v];
+      x[v] = evaluate(op, in);
+    }
+  }
+};
+template <class Op, int k> constexpr StageCall kStageOfThree =
+    stage<FormulaOfThree<Op, k / int(Third::count) / 2, k / int(Third::count) % 2, Third(k % int(Third::count))>>;
+template <class Op> requires (arity<Op>() == 3) constexpr FormulaStages kFormulaStages<Op> = {kStageOfThree<Op, 0>, kStageOfThree<Op, 1>, kStageOfThree<Op, 2>,
+    kStageOfThree<Op, 3>, kStageOfThree<Op, 4>, kStageOfThree<Op, 5>, kStageOfThree<Op, 6>, kStageOfThree<Op, 7>, kStageOfThree<Op, 8>, kStageOfThree<Op, 9>,
+    kStageOfThree<Op, 10>, kStageOfThree<Op, 11>, kStageOfThree<Op, 12>, kStageOfThree<Op, 13>, kStageOfThree<Op, 14>, kStageOfThree<Op, 15>, kStageOfThree<Op, 16>,
+    kStageOfThree<Op, 17>};
 
 // As LineLoop, with `fixed` perhaps known when compiled.
 template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, const T* const* in_data, Fixed fixed, int64_t n, int64_t lines, const int64_t* apart) {
@@ -317,9 +343,9 @@ template <class Op, class H> void lines_of_halves(const void* p, void* out, cons
 /// The loops of real numbers alone.
 template <class Op> Loops real_loops(Loops l = {}) {
   l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
+  if constexpr (kBrief<Op> || contains<Op>(StagedOps{})) l.f32_stages = &kFormulaStages<Op>;
   if constexpr (kBrief<Op>) {
     l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
-    if constexpr (arity<Op>() <= 2) l.f32_stages = &kFormulaStages<Op>;
     l.bf16 = lines_of_halves<Op, BFloat16>;
 #ifdef __F16C__
     l.f16 = lines_of_halves<Op, Half>;

@@ -41,9 +41,36 @@ inline int64_t run_stages(const Stage* first, int64_t n) {
   return i;
 }
 
-// What a formula takes: x, a number that is the same for all elements, or y as well, in the order of its arguments.
+// What a formula of one or two arguments takes, in their order: x, a number that is the same for all elements, or y as well.
 enum class Taken { x, x_number, number_x, x_x, x_y, y_x, count };
-using FormulaStages = StageCall[int(Taken::count)];
+// A formula of three takes one of them, the `third`, from memory: floats, truths, or a number. Of the other two x comes first, or y where they are turned.
+enum class Third { floats, truths, number, count };
+constexpr int stage_of_three(int third, bool turned, Third kind) { return (third * 2 + turned) * int(Third::count) + int(kind); }
+/// By what the formula takes: as many as a formula of three has.
+using FormulaStages = StageCall[stage_of_three(3, false, Third::floats)];
+
+/// Truths as ones and zeros.
+inline Vec<float> widened(const bool* p) {
+#if defined(__AVX512F__)
+  return Vec<float>((FloatLanes)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))));
+#elif defined(__AVX2__)
+  return Vec<float>((FloatLanes)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))));
+#else
+  Vec<float> x;
+  for (int l = 0; l < Vec<float>::size; l++) x.v[l] = p[l];
+  return x;
+#endif
+}
+
+/// Back.
+inline void narrow(Vec<float> x, bool* p) {
+#ifdef __AVX512F__
+  const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_cvttps_epi32((__m512)x.v));
+  std::memcpy(p, &bytes, sizeof bytes);
+#else
+  for (int l = 0; l < Vec<float>::size; l++) p[l] = x.v[l] != 0;
+#endif
+}
 
 enum class Into { x, y };
 /// Memory that is not in the caches is asked for this many bytes before it is read.
@@ -69,8 +96,8 @@ template <class T> struct Store {
     constexpr int w = Vec<float>::size;
     for (int v = 0; v < kBlockVectors; v += 2) {
       if constexpr (std::is_same_v<T, float>) x[v].store(to + v * w), x[v + 1].store(to + (v + 1) * w);
-      else if constexpr (requires { narrow(x[v], x[v + 1], to); }) narrow(x[v], x[v + 1], to + v * w);
-      else for (int l = 0; l < 2 * w; l++) to[v * w + l] = T(x[v + l / w].v[l % w]);
+      else if constexpr (std::is_same_v<T, bool>) narrow(x[v], to + v * w), narrow(x[v + 1], to + (v + 1) * w);
+      else narrow(x[v], x[v + 1], to + v * w);
     }
   }
 };

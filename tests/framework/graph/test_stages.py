@@ -66,7 +66,7 @@ def assert_same(got, expected):
     assert ((got.view(whole_numbers) == expected.view(whole_numbers)) | (got.isnan() & expected.isnan())).all()
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(600))
 def test_random_program(seed):
     program, given = Program(seed), operands(seed)
     with weir._trace.tracing() as trace:
