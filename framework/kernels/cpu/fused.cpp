@@ -131,7 +131,7 @@ class Tiles {
     for (const FusedOperand& x : p.operands) item_ = std::max(item_, size_of(x.dtype));
     for (size_t k = 0; k < p.steps.size(); k++) {
       const bool staged = runs_in_stages(p.steps[k]);
-      if (k == 0 || !staged || !runs_in_stages(p.steps[k - 1])) parts_.push_back({k, k, staged});
+      if (k == 0 || !staged || !parts_.back().staged) parts_.push_back({k, k, staged});
       parts_.back().end = k + 1;
     }
     size_t others = 0, numbers = 0;
@@ -169,6 +169,7 @@ class Tiles {
       }
     }
     next = memory_->data + (p.num_slots + kMaxOperands + others + out.size()) * tile_bytes();
+    calls_.reserve(p.steps.size());
     for (const FusedStep& s : p.steps) calls_.push_back(prepared(s, &next));
     fetched_ = far_;
     for (Part& part : parts_)
@@ -309,6 +310,8 @@ class Tiles {
       if (memory) part.moving.push_back({part.stages.size(), *memory});
       part.stages.push_back({call, op});
     };
+    const size_t most = 5 * (part.end - part.first) + 1;  // of a step: two operands, itself, a rounding, a result
+    part.stages.reserve(most), part.moving.reserve(most);
     int held = -1;  // the operand that x is
     for (size_t k = part.first; k < part.end; k++) {
       const FusedStep& s = p_.steps[k];

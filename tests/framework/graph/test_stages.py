@@ -90,3 +90,16 @@ def test_results_past_the_caches(shape, dtype):
     assert [plan.graph.node(i)["op"] for i in range(len(plan.graph))] == ["fused"]
     for got, expected in zip(plan.run([x, row]), f(x, row), strict=True):
         assert_same(got, expected)
+
+
+@pytest.mark.parametrize("dtype", [weir.bfloat16, weir.float16])
+def test_roundings(dtype):
+    """Numbers of every exponent, beside the middle between two of `dtype`, infinities and NaN."""
+    upper = weir.arange(1 << 16).unsqueeze(1) << 16
+    x = (upper + weir.tensor([0, 1, 0xFFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF])).int().view(weir.float32)
+
+    def f(x):
+        return x.neg().to(dtype).float().neg()
+    with weir._trace.tracing() as trace:
+        plan = weir._C._Plan(trace.finish([f(*trace.arguments([x]))]))
+    assert_same(plan.run([x])[0], x.to(dtype).float())
