@@ -112,7 +112,7 @@ void lane_sums(const A* center, const T* x, G& g, int64_t begin, int64_t L, A* f
     for (int i = 0; i < kTogether; i++) {
       const int64_t at = begin + i * L + j;
       const T* of = x + i * L + j;
-      __builtin_prefetch(of + 2 * kTogether * L), g.fetch(at + 2 * kTogether * L);
+      __builtin_prefetch(of + kTogether * L), g.fetch(at + kTogether * L);
       const V value = vector_of<A>(of);
       f(k, value, g.lanes(at, j, value), s, t);
     }

@@ -23,6 +23,16 @@ template <class T> void write_bits(const T* y, int64_t n, uint8_t* to) {
     }
   }
 #endif
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>)
+    for (; i + 16 <= n; i += 16) {
+      const uint16_t bits = _mm512_cmp_ps_mask(_mm512_loadu_ps(y + i), _mm512_setzero_ps(), _CMP_NLE_UQ);
+      __builtin_memcpy(to + i / 8, &bits, sizeof bits);
+    }
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<T, float>)
+    for (; i + 8 <= n; i += 8) to[i / 8] = uint8_t(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(y + i), _mm256_setzero_ps(), _CMP_NLE_UQ)));
+#endif
   for (; i < n; i += 8) {
     uint8_t byte = 0;
     for (int64_t k = 0; k < 8 && i + k < n; k++) byte |= uint8_t(lets_through(y[i + k]) << k);
