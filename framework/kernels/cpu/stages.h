@@ -49,15 +49,16 @@ constexpr int stage_of_three(int third, bool turned, Third kind) { return (third
 /// By what the formula takes: as many as a formula of three has.
 using FormulaStages = StageCall[stage_of_three(3, false, Third::floats)];
 
-/// Truths as ones and zeros.
+/// Truths as ones and zeros: every byte but 0 is one, as a view of other numbers may have it.
 inline Vec<float> widened(const bool* p) {
 #if defined(__AVX512F__)
-  return Vec<float>((FloatLanes)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))));
-#elif defined(__AVX2__)
-  return Vec<float>((FloatLanes)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))));
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return Vec<float>((FloatLanes)_mm512_maskz_mov_ps(_mm_test_epi8_mask(bytes, bytes), _mm512_set1_ps(1)));
 #else
+  uint8_t bytes[Vec<float>::size];
+  std::memcpy(bytes, p, sizeof bytes);
   Vec<float> x;
-  for (int l = 0; l < Vec<float>::size; l++) x.v[l] = p[l];
+  for (int l = 0; l < Vec<float>::size; l++) x.v[l] = bytes[l] != 0;
   return x;
 #endif
 }

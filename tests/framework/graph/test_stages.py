@@ -92,6 +92,17 @@ def test_results_past_the_caches(shape, dtype):
         assert_same(got, expected)
 
 
+def test_every_byte_but_zero_is_a_truth():
+    truths = weir.arange(1000).remainder(3).to(weir.uint8).view(weir.bool)
+    x = weir.randn(1000)
+
+    def f(truths, x):
+        return weir.where(truths, x * 2, x.abs()) * truths
+    with weir._trace.tracing() as trace:
+        plan = weir._C._Plan(trace.finish([f(*trace.arguments([truths, x]))]))
+    assert_same(plan.run([truths, x])[0], f(weir.arange(1000).remainder(3) > 0, x))
+
+
 @pytest.mark.parametrize("dtype", [weir.bfloat16, weir.float16])
 def test_roundings(dtype):
     """Numbers of every exponent, beside the middle between two of `dtype`, infinities and NaN."""
