@@ -75,8 +75,8 @@ Sources sources(Inputs in, const Tensor& shape) {
 
 bool has(const std::vector<int>& all, int one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-bool has_stages(DType t) { return t == DType::float32 || t == DType::bfloat16 || t == DType::float16 || t == DType::boolean; }
-bool is_half(DType t) { return t == DType::bfloat16 || t == DType::float16; }
+bool has_stages(DType t) { return kept_in_tile(t) == DType::float32 || t == DType::boolean; }
+bool is_half(DType t) { return kept_in_tile(t) != t; }
 
 DType kept_dtype(const FusedOperand& x) { return x.slot >= 0 ? kept_in_tile(x.dtype) : x.dtype; }
 

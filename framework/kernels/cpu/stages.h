@@ -74,15 +74,11 @@ inline void narrow(Vec<float> x, bool* p) {
 }
 
 enum class Into { x, y };
-/// Memory that is not in the caches is asked for this many bytes before it is read.
-constexpr int64_t kStageAhead = 4096;
-
+/// `from_afar`: memory that is not in the caches is asked for before it is read.
 template <class T, Into into, bool from_afar> struct Load {
   static void run(const Stage& s, int64_t i, Vec<float>* x, Vec<float>* y) {
     const T* from = reinterpret_cast<const T*>(s.at) + i;
-    constexpr int64_t kBytes = kBlock * int64_t(sizeof(T)), kLine = 64;
-    if constexpr (from_afar)
-      for (int64_t b = 0; b < kBytes; b += kLine) __builtin_prefetch(reinterpret_cast<const std::byte*>(from) + kStageAhead + b);
+    if constexpr (from_afar) fetch_behind(from, kBlock * sizeof(T));
     for (int v = 0; v < kBlockVectors; v++) {
       Vec<float>& to = into == Into::x ? x[v] : y[v];
       if constexpr (std::is_same_v<T, float>) to = Vec<float>::load(from + v * Vec<float>::size);
